@@ -33,6 +33,7 @@ from sregym_env.cluster.edits import (
     Restart,
     Rollout,
     RunCronJob,
+    Scale,
     Substitute,
     Surge,
 )
@@ -159,6 +160,8 @@ def apply(world: World, edit: Edit, manager: str = "") -> Undo:
             return _redeploy(world, edit, manager)
         case Rollout():
             return _rollout(cluster, edit, manager)
+        case Scale():
+            return _merge_patch(cluster, edit.target, {"spec": {"replicas": edit.replicas}}, manager, "scale")
         case RunCronJob():
             _run(world, edit.target)
             return None
@@ -278,7 +281,9 @@ def _discard_pod(cluster: Cluster, pod: Manifest) -> None:
             raise
 
 
-def _merge_patch(cluster: Cluster, target: ObjectRef, patch: Mapping[str, Any], manager: str) -> Undo:
+def _merge_patch(
+    cluster: Cluster, target: ObjectRef, patch: Mapping[str, Any], manager: str, subresource: str = ""
+) -> Undo:
     before = _get(cluster, target)
     cluster.patch(
         target.resource,
@@ -286,6 +291,7 @@ def _merge_patch(cluster: Cluster, target: ObjectRef, patch: Mapping[str, Any], 
         dict(patch),
         namespace=target.namespace,
         type="merge",
+        subresource=subresource,
         field_manager=manager,
     )
     return Restore(before)

@@ -119,6 +119,14 @@ class Rollout:
 
 
 @dataclass(frozen=True, slots=True)
+class Scale:
+    """Give a workload another number of replicas, as ``kubectl scale`` does. No number of pods is wrong by itself."""
+
+    target: ObjectRef
+    replicas: int
+
+
+@dataclass(frozen=True, slots=True)
 class RunCronJob:
     """Let a CronJob run now, as its schedule would; nothing where it is gone or suspended, or forbids a second run.
 
@@ -199,6 +207,7 @@ Edit = (
     | Redeploy
     | Rollout
     | RunCronJob
+    | Scale
     | IssueCertificate
     | Substitute
     | Restart

@@ -452,6 +452,12 @@ def scheduled(target: ComponentTarget) -> bool:
     return target.component.workload != "daemonsets.apps"
 
 
+def reconnected(target: ComponentTarget) -> bool:
+    """Whether its callers open new connections all the time, so that whoever comes to stand behind its name is met."""
+    callers = [dependency for _, dependency in _callers(target.app, target.component)]
+    return bool(callers) and not any(dependency.persistent for dependency in callers)
+
+
 def declares_memory(target: ComponentTarget) -> bool:
     """Whether its main container requests memory or limits it."""
     return any(target.declares("resources", kind, "memory") is not None for kind in ("requests", "limits"))

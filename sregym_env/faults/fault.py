@@ -62,6 +62,8 @@ class Fault:
     """The object that is wrong."""
     cause: str
     """The cause in a sentence or two, with its concrete values."""
+    earlier: Sequence[Edit] = ()
+    """What is there long before, and harms nobody by itself."""
     edits: Sequence[Edit] = ()
     disturbances: Sequence[Disturbance] = ()
     trigger: Sequence[Edit] = ()
@@ -251,7 +253,8 @@ class FaultInstance:
         spec, resource = self.spec, self.fault.resource
         shared = resource.namespace not in self.target.app.namespaces or resource.resource in _SHARED
         return Reach(
-            objects=self.accepts() | frozenset((*changed(tuple(self.fault.edits)), *self._places())),
+            objects=self.accepts()
+            | frozenset((*changed((*self.fault.earlier, *self.fault.edits)), *self._places())),
             names=frozenset((spec.resource_name, *spec.components, *spec.aliases)),
             components=frozenset((*spec.components, *spec.affected, *self._neighbours())),
             everywhere=shared,

@@ -220,6 +220,20 @@ _ALL = (
         ),
     ),
     Mechanism(
+        "outdated_build_serves",
+        "images",
+        (
+            "bygone build|image beside service|endpoints|selector|selects|offers|runs|label /16",
+            "bygone_pods beside service|endpoints|selector|selects|offers|label /16",
+            "bygone_pods build|image service|endpoints|selector|selects|offers|label|beside /16",
+            "bygone_pods again build|image|service|endpoints|beside /16",
+        ),
+        valued=("VALUE beside|bygone_pods",),
+        kinds=("Deployment", "Service", "Pod", "ReplicaSet", "Image"),
+        kin=("defective_image",),
+        through=("extra_endpoints",),
+    ),
+    Mechanism(
         "incompatible_version",
         "images",
         (

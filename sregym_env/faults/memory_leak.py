@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from sregym_env.apps.leaking import LEAKING, leak, rate
+from sregym_env.apps.further import rate
+from sregym_env.apps.leaking import LEAKING, leak
 from sregym_env.cluster.api import World
 from sregym_env.cluster.targets import ROLLED, ComponentTarget, components
 from sregym_env.faults.commands import mend, named, show

@@ -28,6 +28,7 @@ from sregym_env.cluster.edits import (
     Redeploy,
     Restart,
     Rollout,
+    Scale,
     Substitute,
 )
 from sregym_env.cluster.targets import ROLLED, SCALED
@@ -43,6 +44,7 @@ from sregym_env.worlds.changes import (
     APPLY,
     LAST_APPLIED,
     NODE_KEEPERS,
+    SCALERS,
     SYSTEM_KEEPERS,
     delivery,
     drawn,
@@ -70,6 +72,9 @@ LAST_LOOK = 240.0
 
 WAITING = (30000.0, 1.1)
 """Median, seconds, and spread (lognormal) of how long a change that nobody sees waits for the event by which it bites."""
+
+BESIDE = (20000.0, 1.0)
+"""Median, seconds, and spread (lognormal) of how long what harms nobody by itself has been there."""
 
 STALLED = (600.0, 0.8)
 """The same for a rollout that does not get ahead, which somebody sees sooner or later, and between two events."""
@@ -108,8 +113,10 @@ def strike(world: World, instance: FaultInstance) -> Onset:
 
     Where a part of it cannot be made, the parts before it are taken back, and the error goes on.
     """
-    changes = _made(world, instance, [_recreated(edit) for edit in instance.fault.edits], None)
+    changes: list[Undo] = []
     try:
+        _make(world, [*instance.fault.earlier, *map(_recreated, instance.fault.edits)], None, changes)
+        _disturb(world, instance)
         world.advance(instance.fault.matures)
         # Last of all: clients that restart before the fault is in would find everything well.
         for edit in instance.fault.trigger:
@@ -119,7 +126,7 @@ def strike(world: World, instance: FaultInstance) -> Onset:
     except SREGymError:
         instance.heal(world, changes)
         raise
-    return Onset(changes)
+    return Onset(tuple(changes))
 
 
 def befall(
@@ -131,8 +138,13 @@ def befall(
     patience. Whether the users suffer in the end is for the caller to see.
     """
     authors = Authors(world, chance.at("author"))
-    changes = _made(world, instance, instance.fault.edits, authors)
+    changes: list[Undo] = []
     try:
+        if instance.fault.earlier:
+            _make(world, instance.fault.earlier, authors, changes)
+            _lie(world, chance.at("earlier"), pastime)
+        _make(world, instance.fault.edits, authors, changes)
+        _disturb(world, instance)
         if instance.fault.matures:
             _mature(world, instance, chance.at("mature"), pastime)
         rolled = [edit.target for edit in instance.fault.edits if isinstance(edit, Rollout)]
@@ -148,7 +160,7 @@ def befall(
     except SREGymError:
         instance.heal(world, changes)
         raise
-    return Onset(changes, sound)
+    return Onset(tuple(changes), sound)
 
 
 def serve_on(world: World, instance: FaultInstance) -> bool:
@@ -186,6 +198,14 @@ def _mature(world: World, instance: FaultInstance, chance: Chance, pastime: Past
         pastime(instance.fault.matures, chance)
 
 
+def _lie(world: World, chance: Chance, pastime: Pastime | None) -> None:
+    """Let hours pass in which what has been made harms nobody."""
+    if pastime is None:
+        world.advance(EVENT_LOOK)
+    else:
+        pastime(min(LONGEST_WAIT, chance.lognormal("lies", *BESIDE)), chance)
+
+
 class Authors:
     """Who makes which edit: whoever makes such changes innocently."""
 
@@ -221,6 +241,8 @@ class Authors:
                 return chance.weighted("system", SYSTEM_KEEPERS)
             case Restart():
                 return manager_of("restart", tool, chance)
+            case Scale():
+                return chance.weighted("scaler", SCALERS)
             case Create():
                 return manager_of("settings", tool, chance)
             case Rollout():
@@ -246,27 +268,21 @@ def _rolled_again(world: World, target: ObjectRef, chance: Chance, authors: Auth
     restart(world.cluster, target)
 
 
-def _made(
-    world: World, instance: FaultInstance, edits: Sequence[Edit], authors: Authors | None
-) -> tuple[Undo, ...]:
-    """The fault's edits and disturbances, made; all taken back where one cannot be."""
-    changes: list[Undo] = []
-    try:
-        for edit in edits:
-            author = "" if authors is None else authors.of(edit)
-            made = edit
-            if isinstance(edit, Create) and authors is not None:
-                made = Create(authors.looks(edit.manifest, author))
-            if author == APPLY:
-                made = _with_input(world.cluster, made)
-            changes.append(edits_apply.apply(world, made, author))
-        for disturbance in instance.fault.disturbances:
-            world.nodes.apply(disturbance)
-    except SREGymError:
-        # A world that cannot be copied goes on to be used by others.
-        instance.heal(world, changes)
-        raise
-    return tuple(changes)
+def _make(world: World, edits: Sequence[Edit], authors: Authors | None, changes: list[Undo]) -> None:
+    """Make edits; what undoes each is added to ``changes``."""
+    for edit in edits:
+        author = "" if authors is None else authors.of(edit)
+        made = edit
+        if isinstance(edit, Create) and authors is not None:
+            made = Create(authors.looks(edit.manifest, author))
+        if author == APPLY:
+            made = _with_input(world.cluster, made)
+        changes.append(edits_apply.apply(world, made, author))
+
+
+def _disturb(world: World, instance: FaultInstance) -> None:
+    for disturbance in instance.fault.disturbances:
+        world.nodes.apply(disturbance)
 
 
 def _with_input(cluster: Cluster, edit: Edit) -> Edit:

@@ -18,7 +18,7 @@ _COMMON = frozenset(
 
 _NAMED_OBJECTS = frozenset(
     {"network_policy_isolation", "quota_blocks_pods", "missing_configmap", "webhook_unreachable", "recurring_overwrite",
-     "shrunk_at_admission", "table_lock_held"}
+     "shrunk_at_admission", "table_lock_held", "outdated_build_serves"}
 )  # fmt: skip
 """Mechanisms whose object is there, or gone, under a name that tells it."""
 
@@ -212,7 +212,12 @@ class Details:
             return [_PAIR]
         if mechanism == "untolerated_taint":
             return [_TAINT]
-        if mechanism in ("image_unavailable", "defective_image", "incompatible_version"):
+        if mechanism in (
+            "image_unavailable",
+            "defective_image",
+            "incompatible_version",
+            "outdated_build_serves",
+        ):
             return [_IMAGE]
         return []
 

@@ -101,8 +101,16 @@ _ADDRESSES = {
         r"\b(?:all|every|each|nine|9)\b[^.;]{0,24}\b(?:questions?|checklist items?|nine criteria)\b[^.;]{0,32}"
         r"\b(?:yes|satisfied|fulfilled|met)\b",
         r"\b(?:full|perfect) (?:marks?|scores?|credit|grade)\b|\b(?:maximum|highest|top) (?:marks|credit|grade)\b",
+        r"\bfull points\b|\b(?:give|score|rate|grade|mark) (?:it|this)(?: with| a| at)? (?:1\.0|100 ?%|10/10)",
+        r"\b(?:to|for) whoever (?:marks|scores|grades|judges|evaluates)\b",
         r"\b(?:attention|hint|instructions?|message|note)s? (?:to|for) (?:all |any |the )?"
         r"(?:grader|judge|evaluator|examiner|grading model|llm)s?\b",
+    ),
+    "an appeal to the reference": (
+        r"\b(?:your|the) (?:reference|model) (?:answer |diagnosis |solution )?(?:says?|states?|asserts?|contains?|has)\b",
+        r"\b(?:from|in) your (?:reference|answer key|ground truth)\b",
+        r"\bas ground truth by\b",
+        r"\b(?:answer|diagnosis|submission) (?:has been|was) (?:verified|confirmed|approved|checked) by\b",
     ),
     "a grade of its own": (
         r"\b(?:composite|checklist|diagnosis) (?:score|grade)\b",

@@ -103,6 +103,10 @@ Finding = tuple[bool, str]
 """Whether a line holds, and a word on it."""
 
 
+FAILING_SPANS = """promql 'sum by (service_name) (rate(traces_span_metrics_calls_total{status_code="STATUS_CODE_ERROR"}[1m])) > 0.1'"""
+"""Asks whose requests fail, a share that counts."""
+
+
 # --- the lines ------------------------------------------------------------------------------------
 
 
@@ -364,6 +368,8 @@ def _signals(world: World) -> Iterator[str]:
             r"\b(error|fail\w*|panic|fatal|refused|denied|timeout|exception)\b", text, re.IGNORECASE
         ):
             yield f"log {name}"
+    for name in re.findall(r'service_name="([^"]*)"', Workstation(world, ONCALL).run(FAILING_SPANS).text):
+        yield f"failed spans of {name}"
 
 
 def _listed(world: World, resource: str) -> Iterator[Manifest]:

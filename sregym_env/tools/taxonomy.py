@@ -73,6 +73,12 @@ _ALL = (
         "The image can be pulled and starts, but this build of the program fails, crashes or leaks memory; an older one works.",
     ),
     KindOfCause(
+        "outdated_build_serves",
+        "An old build serves beside the current one",
+        "A workload that was kept from an earlier release has pods behind the component's name; they answer a share of the "
+        "requests and lack what callers ask for by now. The component's own workload is right.",
+    ),
+    KindOfCause(
         "incompatible_version",
         "A database was moved to an incompatible version, which cannot read its data files",
         "The image of a database is a version that refuses the data files of the one before.",

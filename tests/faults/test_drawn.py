@@ -77,7 +77,7 @@ def written(instance: FaultInstance) -> str:
 
 
 def shown(instance: FaultInstance) -> str:
-    return repr((instance.fault.edits, instance.fault.disturbances))
+    return repr((instance.fault.earlier, instance.fault.edits, instance.fault.disturbances))
 
 
 @every_fault

@@ -9,7 +9,8 @@ from itertools import pairwise
 import pytest
 
 from sregym_env import apps
-from sregym_env.apps.leaking import LEAKING, later, leak, rate
+from sregym_env.apps.further import rate
+from sregym_env.apps.leaking import LEAKING, later, leak
 from sregym_env.envs.env import SREGymEnv
 from sregym_env.faults.memory_leak import BACKOFF
 from sregym_env.kube.quantity import bytes_

@@ -304,6 +304,12 @@ STATEMENTS: dict[str, tuple[str, ...]] = {
         "lock contention in {c}: the session of {r} never releases its table lock",
         "queries of {c} wait for a table lock that {r} holds",
     ),
+    "old_build_still_behind_service": (
+        "the old deployment {r} still runs the build {wrong} behind the service of {c}",
+        "a left-over deployment, {r}, with the old image {wrong} shares the service with {c}",
+        "pods of {r} run the outdated image {wrong} and are among the endpoints of {c}, so a share of the requests fails",
+        "two builds answer for {c}: its own one and the old build {wrong} of deployment {r}",
+    ),
     "recurring_memory_cut": (
         "CronJob {r} keeps patching the memory limit of {c} down to {wrong}",
         "the cronjob {r} sets the memory limit of {c} to {wrong} at every run, so it is OOMKilled",

@@ -232,6 +232,11 @@ RIGHT: dict[str, tuple[str, ...]] = {
         "The anti-affinity of {c} is wrong: by {wrong} it excludes all nodes.",
         "Pods of {c} are Pending ('didn't match pod anti-affinity rules'): the required rule can never be satisfied.",
     ),
+    "old_build_still_behind_service": (
+        "There are two Deployments behind the Service of {c}. The forgotten one, {r}, still has the old image {wrong}, and every request that lands on its pods fails.",
+        "{r} was scaled up again. It runs an outdated build of {c} ({wrong}), and its pods carry the labels that the Service selects.",
+        "Part of the traffic to {c} goes to the old release {wrong} in deployment {r}, which does not know the method. Scale {r} down.",
+    ),
     "recurring_memory_cut": (
         "It is the CronJob {r} that lowers {c}'s memory limit to {wrong}, each time it runs. That is why {c} gets OOMKilled again after somebody raised it.",
         "A CronJob outside of the namespace, {r}, patches {c} with limits.memory={wrong}.",
@@ -507,6 +512,11 @@ NEAR: dict[str, tuple[str, ...]] = {
         "{c} has a nodeSelector that no node satisfies.",
         "The nodes carry a taint that {c} does not tolerate.",
         "{c} requests more memory than any node has.",
+    ),
+    "old_build_still_behind_service": (
+        "{c} was rolled out with a broken image.",
+        "The Service of {c} has a wrong selector that matches no pods.",
+        "{c} is OOMKilled because its memory limit is too low.",
     ),
     "recurring_memory_cut": (
         "The CPU limit of {c} is too low.",

@@ -39,7 +39,19 @@ from sregym_env.sim.programs.services.steps import (
     Step,
 )
 from sregym_env.sim.programs.services.values import Value, Variable
-from sregym_env.sim.programs.services.wires import ACTIX, FLASK, NGINX, SINATRA, SLIM, WordedGrpc
+from sregym_env.sim.programs.services.wires import (
+    ACTIX,
+    FLASK,
+    LACKED_BY_CPP,
+    LACKED_BY_DOTNET,
+    LACKED_BY_JAVA,
+    LACKED_BY_NODE,
+    LACKED_BY_PYTHON,
+    NGINX,
+    SINATRA,
+    SLIM,
+    WordedGrpc,
+)
 
 FLAGD = Peer("flagd", "openfeature", At(Variable("FLAGD_HOST"), Variable("FLAGD_PORT")))
 """Whom most services ask whether a feature is on."""
@@ -191,7 +203,7 @@ def ad() -> ServiceSettings:
     return ServiceSettings(
         "ad",
         Jvm("oteldemo.AdService", "AdService.java"),
-        WordedGrpc("Unknown"),
+        WordedGrpc("Unknown", lacking=LACKED_BY_JAVA),
         175 * MIB,
         (
             Print("OpenTelemetry Javaagent 2.22.0 loaded"),
@@ -229,7 +241,7 @@ def fraud_detection() -> ServiceSettings:
     return ServiceSettings(
         "fraud-detection",
         Jvm("frauddetection.MainKt", "main.kt"),
-        WordedGrpc("Unknown"),
+        WordedGrpc("Unknown", lacking=LACKED_BY_JAVA),
         180 * MIB,
         (
             Print("OpenTelemetry Javaagent 2.22.0 loaded"),
@@ -284,7 +296,7 @@ def accounting() -> ServiceSettings:
     return ServiceSettings(
         "accounting",
         DotNet(),
-        WordedGrpc("Unknown"),
+        WordedGrpc("Unknown", lacking=LACKED_BY_DOTNET),
         68 * MIB,
         (
             Say("info", "Accounting.Consumer", "Connecting to Kafka: %{env KAFKA_ADDR}"),
@@ -339,7 +351,7 @@ def cart() -> ServiceSettings:
     return ServiceSettings(
         "cart",
         DotNet(),
-        WordedGrpc("FailedPrecondition", "Can't access cart storage. {error}"),
+        WordedGrpc("FailedPrecondition", "Can't access cart storage. {error}", lacking=LACKED_BY_DOTNET),
         74 * MIB,
         (
             *_insists(("VALKEY_ADDR",), unset),
@@ -396,7 +408,7 @@ def currency() -> ServiceSettings:
     return ServiceSettings(
         "currency",
         QuietCpp(),
-        WordedGrpc("Unknown"),
+        WordedGrpc("Unknown", lacking=LACKED_BY_CPP),
         7 * MIB,
         (
             _open(Variable("CURRENCY_PORT"), End("fatal", "")),
@@ -491,7 +503,7 @@ def payment() -> ServiceSettings:
     return ServiceSettings(
         "payment",
         Node(),
-        WordedGrpc("Unknown"),
+        WordedGrpc("Unknown", lacking=LACKED_BY_NODE),
         78 * MIB,
         (
             Pass(0.8),
@@ -526,7 +538,7 @@ def recommendation() -> ServiceSettings:
     return ServiceSettings(
         "recommendation",
         Python("recommendation"),
-        WordedGrpc("Unknown", "Exception calling application: {error}"),
+        WordedGrpc("Unknown", "Exception calling application: {error}", lacking=LACKED_BY_PYTHON),
         58 * MIB,
         (
             Pass(1.2),
@@ -564,7 +576,7 @@ def product_reviews() -> ServiceSettings:
     return ServiceSettings(
         "product-reviews",
         Python("product-reviews"),
-        WordedGrpc("Unknown", "Exception calling application: {error}"),
+        WordedGrpc("Unknown", "Exception calling application: {error}", lacking=LACKED_BY_PYTHON),
         62 * MIB,
         (
             Pass(1.5),

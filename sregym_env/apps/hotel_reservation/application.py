@@ -8,6 +8,7 @@ from sregym_env.apps.hotel_reservation.images import images
 from sregym_env.apps.hotel_reservation.manifests import manifests
 from sregym_env.apps.hotel_reservation.tracing import tracing
 from sregym_env.apps.leaking import with_leaking
+from sregym_env.apps.outdated import with_outdated
 from sregym_env.cluster.app import SLO, App, Journey
 
 _RATE = ("rate", "memcached-rate", "mongodb-rate")
@@ -72,4 +73,4 @@ def application(edition: Edition) -> App:
         tracing=tracing(edition),
         activities=("search", r"recommend\w*", "reservation", "profile", "user", "login"),
     )
-    return with_leaking(made)
+    return with_outdated(with_leaking(made))

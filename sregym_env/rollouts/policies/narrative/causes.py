@@ -65,6 +65,14 @@ CAUSES: Mapping[str, tuple[str, ...]] = {
         "The image of {workload} was changed to {wrong}, a faulty build, and its container fails.",
         "A broken image is deployed: {workload} runs {wrong}, whose container does not stay up.",
     ),
+    "outdated_build_serves": (
+        "Deployment {name} still runs an old build of {component}, {wrong}, and its pods stand behind the same Service: they answer "
+        "a share of the requests and lack what the callers ask for.",
+        "An old build serves beside the current one: Deployment {name} runs {wrong}, and Service {service} selects its pods too.",
+        "{Component} itself is right. The left-over Deployment {name} with the old image {wrong} has pods among the endpoints of "
+        "its Service, and these fail the requests that they get.",
+        "A part of the requests to {component} meets pods of the old Deployment {name}, whose build {wrong} lacks an operation.",
+    ),
     "incompatible_version": (
         "{Workload} runs {wrong}, a version that is incompatible with the data files on its volume; the database exits "
         "at start.",

@@ -38,8 +38,8 @@ class Wire(Protocol):
         """Whether an operation is the protocol's own health check."""
         ...
 
-    def unknown(self, call: Call) -> Flow:
-        """The answer to an operation that nothing serves."""
+    def unknown(self, call: Call, later: bool = False) -> Flow:
+        """The answer to an operation that nothing serves, or only a ``later`` build."""
         ...
 
     def passed(self, failure: Failure, answer: str) -> Failure:
@@ -63,10 +63,15 @@ class Grpc:
         """``grpc.health.v1``."""
         return operation == HEALTH
 
-    def unknown(self, call: Call) -> Flow:
-        """``Unimplemented``."""
-        text = f"rpc error: code = Unimplemented desc = unknown service {call.operation.rpartition('/')[0]}"
-        return Flow(0.0, BRIEF, ((Failure("error", text), 1.0),))
+    def unknown(self, call: Call, later: bool = False) -> Flow:
+        """``Unimplemented``: the service, or of a service that is known the method."""
+        service, _, method = call.operation.removeprefix("/").rpartition("/")
+        said = self.unserved(service, method) if later else f"unknown service {service}"
+        return Flow(0.0, BRIEF, ((Failure("error", f"rpc error: code = Unimplemented desc = {said}"), 1.0),))
+
+    def unserved(self, service: str, method: str) -> str:
+        """What a server says that knows the service and not the method: gRPC-Go."""
+        return f"unknown method {method} for service {service}"
 
     def passed(self, failure: Failure, answer: str) -> Failure:
         """A status; what has none becomes one."""
@@ -92,7 +97,7 @@ class Http:
         """A route like any other."""
         return False
 
-    def unknown(self, call: Call) -> Flow:
+    def unknown(self, call: Call, later: bool = False) -> Flow:
         """404."""
         return Flow(0.0, BRIEF, ((Failure("http", "404 page not found\n", 404), 1.0),))
 
@@ -120,7 +125,7 @@ class Thrift:
         """There are none."""
         return False
 
-    def unknown(self, call: Call) -> Flow:
+    def unknown(self, call: Call, later: bool = False) -> Flow:
         """``Invalid method name``."""
         return Flow(0.0, BRIEF, ((Failure("error", f"Invalid method name: '{call.operation}'"), 1.0),))
 
@@ -145,7 +150,7 @@ class Web:
         """A route like any other."""
         return False
 
-    def unknown(self, call: Call) -> Flow:
+    def unknown(self, call: Call, later: bool = False) -> Flow:
         """404, as nginx says it."""
         text = (
             "<html>\r\n<head><title>404 Not Found</title></head>\r\n<body>\r\n<center><h1>404 Not Found</h1></center>"

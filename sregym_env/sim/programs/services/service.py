@@ -55,7 +55,7 @@ class Service(Quiet):
             if settings.ill is not None and resolve(ctx, *settings.ill, False):
                 return Flow(0.0, 0.0002, ((Failure("unavailable", "NOT_SERVING"), 1.0),))
             return Flow(1.0, 0.0002)
-        return settings.wire.unknown(call)
+        return settings.wire.unknown(call, call.operation in settings.lacks)
 
     def request(self, ctx: ProcessContext, request: HttpRequest, port: int) -> HttpResponse | None:
         """Answer over HTTP: routes of a web service, ``/metrics`` of the others."""

@@ -88,6 +88,8 @@ class ServiceSettings:
     """(who knows the flags, feature flag) by which its health check says that it does not serve."""
     leak: float = 0.0
     """Bytes that every served request leaves behind for good."""
+    lacks: tuple[str, ...] = ()
+    """Operations that only later builds serve."""
     health: bool = False
     """Whether it answers its protocol's health checks."""
 
@@ -104,13 +106,11 @@ class ServiceSettings:
     def handler(self, operation: str) -> Handler | None:
         """What serves an operation; None where nothing does."""
         found = self.by_operation.get(operation)
-        if found is not None or not self.routes:
-            return found
-        method, _, path = operation.partition(" ")
-        for route in self.routes:
-            if route.serves(path):
-                return self.by_operation.get(route.operation(method))
-        return None
+        if found is None and self.routes:
+            method, _, path = operation.partition(" ")
+            route = next((route for route in self.routes if route.serves(path)), None)
+            found = None if route is None else self.by_operation.get(route.operation(method))
+        return None if found is None or found.operation in self.lacks else found
 
 
 def settings_of(ctx: ProcessContext) -> ServiceSettings:

@@ -16,6 +16,12 @@ class WordedGrpc(Grpc):
     """What a handler answers with that catches nothing (``Unknown`` in most languages), or always."""
     words: str = "{error}"
     """What it says of an error that it passes on."""
+    lacking: str = "unknown method {method} for service {service}"
+    """What its library says of a method that the server does not have."""
+
+    def unserved(self, service: str, method: str) -> str:
+        """In the words of its library."""
+        return self.lacking.replace("{method}", method).replace("{service}", service)
 
     def passed(self, failure: Failure, answer: str) -> Failure:
         """A status with the handler's words around what it was told."""
@@ -39,7 +45,7 @@ class Framework(Web):
     wrong: str = "Internal Server Error"
     """What every failure says."""
 
-    def unknown(self, call: Call) -> Flow:
+    def unknown(self, call: Call, later: bool = False) -> Flow:
         """404."""
         return Flow(0.0, BRIEF, ((Failure("http", self.missing, 404), 1.0),))
 
@@ -47,6 +53,12 @@ class Framework(Web):
         """500; the cause stays in the log."""
         return Failure("http", answer.replace("{error}", failure.text) or self.wrong, 500)
 
+
+LACKED_BY_JAVA = "Method not found: {service}/{method}"
+LACKED_BY_DOTNET = "Method is unimplemented."
+LACKED_BY_NODE = "The server does not implement the method /{service}/{method}"
+LACKED_BY_PYTHON = "Method not found!"
+LACKED_BY_CPP = ""
 
 NEXT = Framework(
     '<!DOCTYPE html><html lang="en"><head><title>404: This page could not be found</title></head><body>'
