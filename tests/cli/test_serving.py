@@ -79,7 +79,9 @@ def test_what_cannot_be_served_is_told_with_its_option(
 def test_a_port_in_use_is_one_line_of_the_command(option: str) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
-        done = CliRunner().invoke(app, ["serve", PROBLEM, "--published", option, port], env={"COLUMNS": "200"})
+        done = CliRunner().invoke(
+            app, ["serve", PROBLEM, "--published", option, port], env={"COLUMNS": "200"}
+        )
     assert done.exit_code == 2
     assert done.output.splitlines() == [
         f"sregym: {option} {port}: the port is in use; choose another with {option}, or leave it out for any that is free"

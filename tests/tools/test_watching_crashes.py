@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import groupby
+from itertools import groupby, pairwise
 
 import pytest
 
@@ -37,7 +37,7 @@ def test_an_end_is_watched_before_its_back_off(field: str, command: str, words: 
     assert not desk.run(f"kubectl apply -f - <<'EOF'\n{text}EOF\n").exit_code
     lines = desk.run("kubectl get pods p -w --no-headers").text.splitlines()
     shown = [line.split()[2] for line in lines if line.startswith("p ")]
-    for first, second in zip(words, words[1:], strict=False):
+    for first, second in pairwise(words):
         assert second in shown[shown.index(first) + 1 :], shown
     end, back_off = words[-2:]
     # Never the back-off of an end that nobody saw: the two take turns, of the first two runs alone no back-off is seen.

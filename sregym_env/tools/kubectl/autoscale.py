@@ -21,8 +21,6 @@ def autoscale(call: Call) -> None:
     """Make a HorizontalPodAutoscaler for a workload."""
     flags = call.flags
     most, least, percent = int(flags["max"]), int(flags["min"]), int(flags["cpu-percent"])
-    if "max" not in call.given:
-        raise failure('required flag(s) "max" not set')
     if most < 1:
         raise failure(f"--max=MAXPODS is required and must be at least 1, max: {most}")
     if most < least:
@@ -90,4 +88,5 @@ AUTOSCALE = Verb(
     ),
     usage="autoscale (-f FILENAME | TYPE NAME | TYPE/NAME) [--min=MINPODS] --max=MAXPODS [--cpu-percent=CPU]",
     group="Deploy Commands",
+    required=("max",),
 )

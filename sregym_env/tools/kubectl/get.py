@@ -67,7 +67,7 @@ def run(call: Call) -> None:
                 answered=answered.append,
             )
         )
-    single = len(wanted) == 1 and wanted[0].name is not None
+    single = len(wanted) == 1 and bool(wanted[0].name)
     if not (single and failures):
         check_format(call, name, argument)  # kubectl looks at the objects first
     for error in failures:
@@ -85,7 +85,7 @@ def run(call: Call) -> None:
     if name in ("", "wide"):
         _print_tables(call, infos, wanted, answered, wide=name == "wide")
         return
-    if infos or not single:
+    if infos or not (single or flags["ignore-not-found"]):
         print_infos(call, name, argument, infos, single=single)
 
 
@@ -150,7 +150,10 @@ def _print_tables(
         if start and not call.flags["no-headers"]:
             call.print("\n")
         objects = [info.object for info in infos[start:end]]
-        call.print(align(table.lines(resource, objects, kind=kind)))
+        if infos[start].name:
+            call.print(align(table.lines(resource, objects, kind=kind)))
+        else:  # what a file names no name of: no server has made a table of it
+            call.print(align([["NAME", "AGE"], *(["", "<unknown>"] for _ in objects)]))
         start = end
 
 

@@ -35,8 +35,6 @@ from sregym_env.tools.kubectl.writing import (
 def scale(call: Call) -> None:
     """Set the number of replicas."""
     flags = call.flags
-    if "replicas" not in call.given:
-        raise failure('required flag(s) "replicas" not set')
     replicas = int(flags["replicas"])
     if replicas < 0:
         raise failure("The --replicas=COUNT flag is required, and COUNT must be greater than or equal to 0")
@@ -98,4 +96,5 @@ SCALE = Verb(
     ),
     usage="scale [--resource-version=version] [--current-replicas=count] --replicas=COUNT (-f FILENAME | TYPE NAME)",
     group="Deploy Commands",
+    required=("replicas",),
 )  # fmt: skip

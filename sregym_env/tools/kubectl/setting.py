@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from sregym_env.kube import patch as patches
-from sregym_env.kube.selectors import parse_labels
+from sregym_env.kube.selectors import Requirement, parse_labels
 from sregym_env.kube.status import StatusError
 from sregym_env.kube.types import Manifest
 from sregym_env.tools.kubectl.call import Call, Verb
@@ -172,6 +172,8 @@ def env(call: Call) -> None:
     """Set, remove or list environment variables."""
     words, changes = _assignments(call)
     if call.flags["list"]:
+        if call.flags["output"]:
+            raise failure("--list and --output may not be specified together")
         _list_env(call, words, changes)
         return
     source = call.flags["from"]
@@ -367,13 +369,15 @@ def selector(call: Call) -> None:
     if not call.args:
         raise failure("one selector is required")
     words, last = list(call.args[:-1]), call.args[-1]
-    if words and "=" not in last and tuple(chosen(call, words, need_name=UNNAMED)):
-        raise failure(f"match expression [{_expression(last)}] not supported on this object")
-    expressions = last.split(",") if "=" in last else []
-    wanted = dict(part.partition("=")[::2] for part in expressions)
-    infos = list(chosen(call, words, need_name=UNNAMED)) if expressions else []
-    if not expressions:
-        raise failure(UNNAMED)
+    infos = list(chosen(call, words, need_name=UNNAMED))
+    if unsupported := _unsupported(last):
+        text = f"match expression [{unsupported}] not supported on this object"
+        if len(infos) > 1:
+            raise KubectlError("\n".join([text] * len(infos)))
+        if infos:
+            raise failure(text)
+        return
+    wanted = dict(part.partition("=")[::2] for part in last.split(","))
     for info in infos:
         if info.resource.key != "services":
             raise failure("setting a selector is only supported for Services")
@@ -384,11 +388,13 @@ def selector(call: Call) -> None:
         )
 
 
-def _expression(text: str) -> str:
-    """A requirement as Go prints it."""
-    (requirement,) = parse_labels(text).requirements[:1] or (None,)
-    if requirement is None:
-        return "{}"
+def _unsupported(text: str) -> str:
+    """The expressions of a selector that no Service can have, as Go prints them; empty where there are none."""
+    requirements = parse_labels(text).requirements
+    return " ".join(_expression(each) for each in requirements if each.operator not in ("=", "=="))
+
+
+def _expression(requirement: Requirement) -> str:
     operators = {"in": "In", "notin": "NotIn", "exists": "Exists", "!": "DoesNotExist"}
     operator = operators.get(requirement.operator, requirement.operator.title())
     return f"{{{requirement.key} {operator} [{' '.join(requirement.values)}]}}"

@@ -13,7 +13,15 @@ from sregym_env.sim.containers import environment, images, volumes
 from sregym_env.sim.containers.expansion import expand
 from sregym_env.sim.containers.resources import cpu_limit, memory_limit
 from sregym_env.sim.machines.kubelet import probes, pulling, runtime
-from sregym_env.sim.machines.kubelet.state import BACKING_OFF, NOT_STARTED, START_ERROR, Container, Ended, Role, Stop
+from sregym_env.sim.machines.kubelet.state import (
+    BACKING_OFF,
+    NOT_STARTED,
+    START_ERROR,
+    Container,
+    Ended,
+    Role,
+    Stop,
+)
 from sregym_env.sim.machines.kubelet.status import internal_ip
 from sregym_env.sim.machines.kubelet.sync import Sync, ended
 from sregym_env.sim.world.process import Process

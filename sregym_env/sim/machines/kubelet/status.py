@@ -9,7 +9,14 @@ from sregym_env.kube.durations import rfc3339
 from sregym_env.kube.types import Manifest
 from sregym_env.sim.containers import images
 from sregym_env.sim.containers.resources import quality_of_service
-from sregym_env.sim.machines.kubelet.state import BACKING_OFF, NOT_STARTED, START_ERROR, Container, Ended, PodRecord
+from sregym_env.sim.machines.kubelet.state import (
+    BACKING_OFF,
+    NOT_STARTED,
+    START_ERROR,
+    Container,
+    Ended,
+    PodRecord,
+)
 from sregym_env.sim.world import SimWorld
 
 KUBELET_CONDITIONS = ("PodReadyToStartContainers", "Initialized", "Ready", "ContainersReady", "PodScheduled")
