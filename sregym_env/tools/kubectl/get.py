@@ -15,16 +15,9 @@ from sregym_env.tools.kubectl.errors import KubectlError, failure
 from sregym_env.tools.kubectl.flags import Flag
 from sregym_env.tools.kubectl.output import check_format, print_infos, split_format
 from sregym_env.tools.kubectl.raw import get_raw
-from sregym_env.tools.kubectl.resolve import Info, Target, targets, visit
+from sregym_env.tools.kubectl.resolve import NOTHING_ASKED, Info, Target, targets, visit
 from sregym_env.tools.kubectl.table import TablePrinter
 from sregym_env.tools.kubectl.watch import watch
-
-_NOTHING_ASKED = """\
-You must specify the type of resource to get. Use "kubectl api-resources" for a complete list of supported resources.
-
-error: Required resource not specified.
-Use "kubectl explain <resource>" for a detailed description of that resource (e.g. kubectl explain pods).
-See 'kubectl get -h' for help and examples"""
 
 
 def run(call: Call) -> None:
@@ -40,7 +33,7 @@ def run(call: Call) -> None:
         get_raw(call, flags["raw"])
         return
     if not call.args and not flags["filename"] and not flags["kustomize"]:
-        raise KubectlError(_NOTHING_ASKED)
+        raise KubectlError(NOTHING_ASKED)
     name, argument = split_format(call)
     if flags["show-labels"] and name not in ("", "wide"):
         raise failure(f"--show-labels option cannot be used with {flags['output']} printer")

@@ -57,7 +57,10 @@ def print_value(call: Call, name: str, argument: str, value: Manifest) -> None:
         renderer(call, name, argument)(value)
 
 
-_MAKING = ("create ", "run", "expose", "autoscale", "rollout history", "auth whoami", "config view")
+_MAKING = (
+    "create ", "run", "expose", "autoscale", "rollout history", "rollout pause", "rollout restart", "auth whoami", "config view",
+    "set image", "set env",
+)  # fmt: skip
 
 
 def _made_here(call: Call) -> bool:

@@ -45,10 +45,10 @@ def get_raw(call: Call, uri: str) -> None:
         return
     if not call.cluster.review_access("get", path):
         raise forbidden_path(call.cluster.user.name, "get", path)
-    call.print(_document(call, path, query))
+    call.print(document(call, path, query))
 
 
-def _document(call: Call, path: str, query: dict[str, list[str]]) -> str:
+def document(call: Call, path: str, query: dict[str, list[str]]) -> str:
     """What is no object: health, version, discovery. Raises NotFound."""
     registry = call.registry
     if path.strip("/").partition("/")[0] in health.ENDPOINTS:

@@ -23,7 +23,7 @@ from sregym_env.kube.status import (
 from sregym_env.kube.types import Manifest
 from sregym_env.tools.kubectl.call import Call
 from sregym_env.tools.kubectl.errors import KubectlError, failure
-from sregym_env.tools.kubectl.raw import PATH, Place, listing, placed, served_json
+from sregym_env.tools.kubectl.raw import PATH, Place, document, listing, placed, served_json
 
 Method = Literal["POST", "PUT", "DELETE"]
 
@@ -81,7 +81,8 @@ def _refuse(call: Call, method: Method, path: str) -> None:
     verb = _VERBS[method]
     if not call.cluster.review_access(verb, path):
         raise forbidden_path(call.cluster.user.name, verb, path)
-    raise _not_allowed() if path in ("/api", "/apis") else unknown_path()
+    document(call, path, {})  # there is none: that is what is wrong
+    raise _not_allowed()
 
 
 def _not_allowed() -> StatusError:

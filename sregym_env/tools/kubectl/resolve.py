@@ -74,9 +74,7 @@ def targets(call: Call, words: Sequence[str] | None = None, *, categories: bool 
     chosen = call.flags.get("selector") or call.flags.get("field-selector")
     if slashed:
         if chosen:
-            raise KubectlError(
-                "error: selectors and the all flag cannot be used when passing resource/name arguments"
-            )
+            raise KubectlError(_CHOSEN_AND_NAMED)
         found = [Target(call.find(type_), name) for type_, name in slashed]
     elif args[1:] and chosen:
         raise KubectlError("error: name cannot be provided when a selector is specified")
@@ -86,6 +84,26 @@ def targets(call: Call, words: Sequence[str] | None = None, *, categories: bool 
         raise KubectlError("error: a resource cannot be retrieved by name across all namespaces")
     return found
 
+
+def check_words(call: Call) -> None:
+    """Refuse ``TYPE/NAME`` words that do not go together, or not with selectors."""
+    args = _several(list(call.args))
+    if any("/" in arg for arg in args):
+        _slashed(args)
+        if call.flags.get("selector") or call.flags.get("field-selector"):
+            raise KubectlError(_CHOSEN_AND_NAMED)
+    if call.command == "get" and not args and not call.flags["filename"] and not call.flags["kustomize"]:
+        raise KubectlError(NOTHING_ASKED)
+
+
+NOTHING_ASKED = """\
+You must specify the type of resource to get. Use "kubectl api-resources" for a complete list of supported resources.
+
+error: Required resource not specified.
+Use "kubectl explain <resource>" for a detailed description of that resource (e.g. kubectl explain pods).
+See 'kubectl get -h' for help and examples"""
+
+_CHOSEN_AND_NAMED = "error: selectors and the all flag cannot be used when passing resource/name arguments"
 
 _GATHERING = ("get", "describe")
 """Commands that tell several failures together, without a prefix."""

@@ -42,8 +42,6 @@ def scale(call: Call) -> None:
     infos = list(chosen(call, need_name=UNNAMED, failed=errors.append))
     if not infos and not flags["filename"]:
         raise failure(f"no objects passed to scale {_joined(errors)}".rstrip())
-    for error in errors[:1] if flags["filename"] else errors:
-        call.fail(error)
     for info in infos:
         if "scale" not in info.resource.subresources:
             raise KubectlError(
@@ -67,6 +65,8 @@ def scale(call: Call) -> None:
         report(call, info.resource, info.object, "scaled", dry_run)
         if flags["timeout"] and dry_run == "none":
             _wait_scaled(call, info, replicas)
+    for error in errors[:1] if flags["filename"] else errors:
+        call.fail(error)
 
 
 def _joined(errors: Sequence[StatusError]) -> str:

@@ -116,14 +116,17 @@ def _change_all(
 
 def _assignments(call: Call) -> tuple[list[str], list[str]]:
     """What is to be changed, and the changes (``GetResourcesAndPairs``). Raises where they are mixed up."""
-    what = {"set image": "image", "set env": "env"}.get(call.command, "")
     words: list[str] = []
     changes: list[str] = []
     for arg in call.args:
         if arg.find("=") > 0 or (arg.endswith("-") and arg != "-"):
             changes.append(arg)
+        elif changes and call.command == "set env":
+            raise failure(
+                f"all resources must be specified before environment changes: {' '.join(call.args)}"
+            )
         elif changes:
-            raise failure(f"all resources must be specified before {what} changes: {arg}")
+            raise failure(f"all resources must be specified before image changes: {arg}")
         else:
             words.append(arg)
     return words, changes
