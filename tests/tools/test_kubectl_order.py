@@ -68,6 +68,16 @@ TIMEOUT = (
         ("set selector svc x a", 'Error from server (NotFound): services "x" not found\n'),
         ("set selector svc geo a=b,c", "error: match expression [{c Exists []}] not supported on this object\n"),
         ("events --for condition=Ready --types x", "error: --for must be in resource/name form\n"),
+        ("events --types x --request-timeout=x", f"error: {TIMEOUT}"),
+        ("set env deploy/nothing A=b --env=x", "error: unknown environment variable: x\n"),
+        (
+            "set image deploy/geo x=a:1 y=b:1",
+            'error: unable to find container named "x"\nerror: unable to find container named "y"\n',
+        ),
+        (
+            "config get-contexts -o json",
+            "error: --output json is not available in kubectl config get-contexts; resetting to default output format\n",
+        ),
         ("top nodes --sort-by x --request-timeout=x", f"error: {TIMEOUT}"),
         ("expose deploy geo --port=80 --selector==x", "error: unexpected empty label key\n"),
         ("expose deploy geo --port=80 --selector=a=b=c", "error: unexpected label spec: a=b=c\n"),

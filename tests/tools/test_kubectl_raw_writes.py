@@ -106,6 +106,16 @@ def test_a_collection_is_deleted(world: EmbeddedWorld) -> None:
     assert typed(world, "get cm a")[2] == 1
 
 
+def test_a_part_is_not_the_whole(world: EmbeddedWorld) -> None:
+    """What is sent through a node is for its kubelet, and no part of an object can be deleted."""
+    before = world.digest()
+    assert typed(world, "delete --raw /api/v1/nodes/sre-worker/proxy/healthz") == ("ok", "", 0)
+    for part in ("status", "log"):
+        refused = typed(world, f"delete --raw /api/v1/namespaces/kube-system/pods/x/{part}")
+        assert refused[1].startswith("Error from server (MethodNotAllowed)")
+    assert world.digest() == before
+
+
 def test_a_pod_is_evicted(world: EmbeddedWorld) -> None:
     name = (
         typed(world, "get pods -n kube-system -l k8s-app=kube-dns -o name")[0].split()[0].removeprefix("pod/")

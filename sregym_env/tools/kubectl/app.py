@@ -240,7 +240,7 @@ _PRINTER_FIRST = frozenset(
 """Commands that look at ``-o`` before they look at anything else that they were told."""
 
 _CONNECTED_FIRST = (
-    "create ", "run", "auth", "explain", "rollout status", "api-", "cluster-info", "autoscale", "top ",
+    "create ", "run", "auth", "explain", "rollout status", "api-", "cluster-info", "autoscale", "top ", "events",
 )  # fmt: skip
 """Commands that prepare the connection before they look at anything else."""
 

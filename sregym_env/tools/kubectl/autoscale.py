@@ -25,6 +25,7 @@ def autoscale(call: Call) -> None:
         raise failure(f"--max=MAXPODS is required and must be at least 1, max: {most}")
     if most < least:
         raise failure(f"--max=MAXPODS must be larger or equal to --min=MINPODS, max: {most}, min: {least}")
+    operation = "created" if dry_run_of(call) == "client" else "autoscaled"
     for info in chosen(call, need_name=UNNAMED):
         if "scale" not in info.resource.subresources:
             raise failure(
@@ -44,7 +45,7 @@ def autoscale(call: Call) -> None:
             "spec": _spec(info, most, least, percent),
             "status": {"currentReplicas": 0, "desiredReplicas": 0},
         }
-        create_object(call, call.find("horizontalpodautoscalers.v1.autoscaling"), autoscaler, "autoscaled")
+        create_object(call, call.find("horizontalpodautoscalers.v1.autoscaling"), autoscaler, operation)
 
 
 def _spec(info: Info, most: int, least: int, percent: int) -> Manifest:

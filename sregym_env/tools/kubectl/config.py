@@ -92,6 +92,11 @@ def get_contexts(call: Call) -> None:
             call.fail(failure(f"context {name} not found"))
     if call.args:
         contexts = [context for context in contexts if context.name in call.args]
+    if call.flags["output"] not in ("", "name"):
+        form = call.flags["output"]
+        raise failure(
+            f"--output {form} is not available in kubectl config get-contexts; resetting to default output format"
+        )
     if call.flags["output"] == "name":
         call.print("".join(f"{context.name}\n" for context in contexts))
         return

@@ -39,7 +39,12 @@ def run(call: Call) -> None:
         raise failure(f"--show-labels option cannot be used with {flags['output']} printer")
     if flags["output-watch-events"] and not (flags["watch"] or flags["watch-only"]):
         raise failure("--output-watch-events option can only be used with --watch or --watch-only")
-    wanted = targets(call)
+    try:
+        wanted = targets(call)
+    except KubectlError as error:
+        if flags["filename"] and error.text.startswith(("error parsing ", "unable to decode ")):
+            check_format(call, name, argument)  # a file that cannot be read is told of last
+        raise
     if flags["subresource"]:
         _check_subresource(wanted, flags["subresource"])
     if flags["watch"] or flags["watch-only"]:

@@ -99,7 +99,7 @@ def _resource(call: Call, match: re.Match[str], query: dict[str, list[str]]) -> 
         raise unknown_path()
     first = {key: values[0] for key, values in query.items()}
     if sub == "proxy" and name:
-        _proxied(call, resource, namespace or "", name, match["rest"] or "/", query)
+        proxied(call, resource, namespace or "", name, match["rest"] or "/", query)
     elif sub == "log" and resource.key == "pods" and name:
         _log(call, namespace or "", name, first)
     elif sub and (sub not in resource.subresources or sub not in ("status", "scale")):
@@ -118,8 +118,15 @@ def _log(call: Call, namespace: str, name: str, query: dict[str, str]) -> None:
 # --- proxies --------------------------------------------------------------------------------------
 
 
-def _proxied(
-    call: Call, resource: Resource, namespace: str, name: str, rest: str, query: dict[str, list[str]]
+def proxied(
+    call: Call,
+    resource: Resource,
+    namespace: str,
+    name: str,
+    rest: str,
+    query: dict[str, list[str]],
+    method: str = "GET",
+    body: str = "",
 ) -> None:
     """What a kubelet, a pod or one of a Service's pods answers. Raises ServiceUnavailable."""
     if resource.key == "nodes":
@@ -138,7 +145,10 @@ def _proxied(
         raise unknown_path()
     asked = urlencode([(key, value) for key, values in query.items() for value in values])
     done = call.cluster.forward(
-        namespace, pod, number, HttpCall(rest + (f"?{asked}" if asked else ""), timeout=30.0)
+        namespace,
+        pod,
+        number,
+        HttpCall(rest + (f"?{asked}" if asked else ""), method, body=body, timeout=30.0),
     )
     if done.outcome != "ok":
         reason = {"refused": "connect: connection refused", "timeout": "i/o timeout"}.get(

@@ -23,7 +23,7 @@ from sregym_env.kube.status import (
 from sregym_env.kube.types import Manifest
 from sregym_env.tools.kubectl.call import Call
 from sregym_env.tools.kubectl.errors import KubectlError, failure
-from sregym_env.tools.kubectl.raw import PATH, Place, document, listing, placed, served_json
+from sregym_env.tools.kubectl.raw import PATH, Place, document, listing, placed, proxied, served_json
 
 Method = Literal["POST", "PUT", "DELETE"]
 
@@ -41,10 +41,23 @@ def write(call: Call, method: Method) -> None:
     parts = urlsplit(call.flags["raw"])
     path = parts.path.rstrip("/") or "/"
     match = PATH.match(path)
+    query = parse_qs(parts.query)
     if match is None:
         _refuse(call, method, path)
+        return
+    where = placed(call, match)
+    _allow(call, method, where)
+    if where.resource is None:
+        raise unknown_path()
+    if where.sub == "proxy" and where.name:
+        namespace, rest = where.namespace or "", match["rest"] or "/"
+        proxied(call, where.resource, namespace, where.name, rest, query, method, body.decode())
+    elif method == "DELETE":
+        if where.sub:
+            raise _not_allowed()
+        _delete(call, where, where.resource, body, query)
     else:
-        _answer(call, method, placed(call, match), body, parse_qs(parts.query))
+        _send(call, method, where, where.resource, body)
 
 
 def _check(call: Call, method: Method) -> None:
@@ -91,27 +104,26 @@ def _not_allowed() -> StatusError:
     )
 
 
-def _answer(call: Call, method: Method, where: Place, body: bytes, query: dict[str, list[str]]) -> None:
+def _allow(call: Call, method: Method, where: Place) -> None:
+    """Raises Forbidden."""
     verb = _VERBS[method] if where.name or method == "POST" else "deletecollection"
     plain = where.name or ""
     if not call.cluster.review_access(verb, where.token, where.namespace, plain, where.sub):
         user = call.cluster.user.name
         raise forbidden(where.token, plain, user, verb, where.namespace or "", where.sub)
-    if where.resource is None:
-        raise unknown_path()
-    if method == "DELETE":
-        _delete(call, where, where.resource, body, query)
-        return
+
+
+def _send(call: Call, method: Method, where: Place, resource: Resource, body: bytes) -> None:
     # A new object goes to its collection; of an existing one, a part or the whole can be sent.
     if (method == "POST") is not (where.name is None or where.sub in _POSTED):
         raise _not_allowed()
     kind = _POSTED.get(where.sub)
     version = "authentication.k8s.io/v1" if kind == "TokenRequest" else "policy/v1" if kind else ""
-    kind = kind or where.resource.kind
-    obj = incoming.typed(_object(body, kind), version or where.resource.api_version, kind)
+    kind = kind or resource.kind
+    obj = incoming.typed(_object(body, kind), version or resource.api_version, kind)
     if method == "PUT":
         obj = incoming.addressed(obj, where.name or "", where.namespace)
-    for text in () if where.sub else schema.decode(where.resource, obj, strict=False)[1]:
+    for text in () if where.sub else schema.decode(resource, obj, strict=False)[1]:
         call.warn(f"Warning: {text}")
     if method == "PUT":
         made = call.cluster.replace(obj, subresource=where.sub, strict=False, field_manager=_MANAGER)
@@ -120,7 +132,7 @@ def _answer(call: Call, method: Method, where: Place, body: bytes, query: dict[s
         made = call.cluster.create(
             obj, namespace=where.namespace, subresource=where.sub, name=name, strict=False, field_manager=_MANAGER,
         )  # fmt: skip
-    shown = made if where.sub in ("scale", *_POSTED) else with_managed_fields(where.resource, made)
+    shown = made if where.sub in ("scale", *_POSTED) else with_managed_fields(resource, made)
     call.print(served_json(shown) + "\n")
 
 

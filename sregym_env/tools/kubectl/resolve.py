@@ -58,10 +58,12 @@ def targets(call: Call, words: Sequence[str] | None = None, *, categories: bool 
 
     The order of the checks is that of kubectl's builder: paths, then selectors, then names.
     """
+    if call.flags.get("filename") and call.flags.get("kustomize"):
+        raise failure(kustomize.ONE_OF)
     args = _several(list(call.args if words is None else words))
     slashed = _slashed(args) if any("/" in arg for arg in args) else []
     if args and not slashed:
-        if call.unusable and call.command in _GATHERING and "," in args[0]:
+        if call.unusable and call.command in (*_GATHERING, "delete") and "," in args[0]:
             raise KubectlError("\n".join([INVALID_TIMEOUT] * len(args[0].split(","))))
         call.connect()  # a word may be a category, which only the server knows
     if files := call.flags.get("filename") or tuple(filter(None, (call.flags.get("kustomize"),))):
@@ -119,8 +121,6 @@ _TUPLES_WITH_PATHS = "error: resource/name arguments cannot be provided when a p
 
 def from_files(call: Call, files: Sequence[str]) -> list[Target]:
     """The objects that manifests name, by identity only."""
-    if call.flags.get("filename") and call.flags.get("kustomize"):
-        raise failure(kustomize.ONE_OF)
     labels = parse_labels(str(call.flags.get("selector") or "")) if call.command in _AS_WRITTEN else None
     found = []
     need_paths(call, call.flags.get("filename") or ())

@@ -153,11 +153,9 @@ def image(call: Call) -> None:
 
     def change_one(info: Info) -> Manifest:
         spec = pod_spec(info)
-        for name in wanted:
-            if name != "*" and not any(
-                c["name"] == name for f in ("containers", "initContainers") for c in spec.get(f, ())
-            ):
-                raise _Skipped(f'unable to find container named "{name}"')
+        known = {c["name"] for f in ("containers", "initContainers") for c in spec.get(f, ())} | {"*"}
+        if missing := [f'unable to find container named "{name}"' for name in wanted if name not in known]:
+            raise _Skipped("\nerror: ".join(missing))
         for field in ("initContainers", "containers"):
             if field in spec:
                 spec[field] = [
@@ -191,6 +189,8 @@ def env(call: Call) -> None:
                 "characters, digits, '_', '-', or '.', and must not start with a digit (e.g. 'my.env-name',  or "
                 "'MY_ENV.NAME',  or 'MyEnvName1', regex used for validation is '[-._a-zA-Z][-._a-zA-Z0-9]*')"
             )
+    if unknown := [text for text in changes if "=" not in text and not text.endswith("-")]:
+        raise failure(f"unknown environment variable: {unknown[0]}")
     added = {c.partition("=")[0]: c.partition("=")[2] for c in changes if not c.endswith("-") or "=" in c}
     added.pop("-", None)
     removed = {c[:-1] for c in changes if c.endswith("-") and "=" not in c}

@@ -98,6 +98,8 @@ def _all_there(call: Call, wanted: list[Target]) -> bool:
         try:
             get_object(call, target) if target.name is not None else list_objects(call, target.resource)
         except StatusError as error:
+            if error.code != 404:
+                raise
             missing.append(error)
     if len(missing) > 1 or (missing and wanted[0].source):
         for told in missing[:-1]:
