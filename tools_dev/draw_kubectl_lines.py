@@ -1,11 +1,14 @@
 """Compare the in-process kubectl with a real one on command lines that nobody wrote.
 
     python tools_dev/draw_kubectl_lines.py [--lines 400] [--seed 0] [--state healthy] [--words WORD ...] [-v]
+    python tools_dev/draw_kubectl_lines.py --minor 33   # another minor version of the real one
     python tools_dev/draw_kubectl_lines.py --flags      # write down the real one's flags, for a test
 
 Lines are drawn by rules: a verb, what it is about (names of the world itself, and wrong ones), and some of its flags
 with right and wrong values. The flags are those that the real kubectl lists in its own help, so that one that ours
-lacks is drawn as well. Both sides are typed as ``make parity`` types them; nothing is recorded.
+lacks is drawn as well. Both sides are typed as ``make parity`` types them; nothing is recorded. Ours is kubectl 1.32: where
+another minor version is asked for, what differs is typed into a 1.32 too, and is a difference of versions if that one says
+what ours says.
 """
 
 from __future__ import annotations
@@ -583,14 +586,15 @@ def main() -> None:
     parser.add_argument("--lines", type=int, default=400)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--state", default="healthy", help="a state of tests/parity/states.py")
+    parser.add_argument("--minor", type=int, default=32, help="minor version of the real kubectl")
     parser.add_argument("--words", nargs="*", default=(), help="only lines that hold them all")
     parser.add_argument("--typed", type=Path, help="lines from a file instead of drawn ones")
     parser.add_argument("--flags", action="store_true", help="write down the real one's flags and end")
     parser.add_argument("-v", "--verbose", action="store_true")
     options = parser.parse_args()
-    binary = real_kubectl()
-    if binary is None:
-        sys.exit("no kubectl 1.32 found; name one in SREGYM_KUBECTL")
+    binary, usual = real_kubectl(options.minor), real_kubectl()
+    if binary is None or usual is None:
+        sys.exit(f"no kubectl 1.{options.minor} found; name a 1.32 in SREGYM_KUBECTL")
     if options.flags:
         write_flags(binary)
         return
@@ -605,10 +609,11 @@ def main() -> None:
     cases = [case for case in cases if all(word in case.line for word in options.words)]
     equal: Counter[str] = Counter()
     every: Counter[str] = Counter()
-    codes = 0
+    codes = versions = 0
     with sides(world, chosen.files, **chosen.how) as both:
         for case in cases:
             try:
+                both.type_into(binary)
                 real, ours = both.compare(case, tries=2)
             except ValueError:  # an unbalanced quote is nobody's line
                 continue
@@ -616,11 +621,19 @@ def main() -> None:
             every[verb] += 1
             equal[verb] += _same(real, ours, verb)
             codes += real.code == ours.code
-            if not _same(real, ours, verb):
-                _show(case, real, ours, options.verbose)
+            if _same(real, ours, verb):
+                continue
+            if binary != usual:
+                both.type_into(usual)
+                if _same(both.real(case), ours, verb):
+                    versions += 1
+                    print("(1.32 says what ours says)")
+            _show(case, real, ours, options.verbose)
     total = sum(every.values())
     for verb, count in every.most_common():
         print(f"{verb:15} {equal[verb]:5} of {count}")
+    if versions:
+        print(f"{versions} lines differ between 1.{options.minor} and 1.32")
     print(
         f"{sum(equal.values())} of {total} lines byte-equal ({sum(equal.values()) / total:.1%}); exit codes {codes / total:.1%}"
     )

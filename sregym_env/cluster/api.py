@@ -168,6 +168,9 @@ class Cluster(Protocol):
     def warnings(self) -> tuple[str, ...]:
         """What the API server warned of since this was last asked (its ``Warning`` headers), in order."""
 
+    def head(self, resource: str) -> str:
+        """The resourceVersion of a list of a collection now; empty for what is stored nowhere."""
+
     def delay(self, limit: float = 0.0) -> float:
         """Seconds that the answers since this was last asked take, and that whoever asked is still to let pass.
 

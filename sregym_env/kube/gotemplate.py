@@ -36,6 +36,11 @@ Functions: TypeAlias = Mapping[str, Callable[..., Any]]
 class TemplateError(ValueError):
     """A template that does not parse or does not fit the data; ``str()`` is close to Go's text."""
 
+    spot = ""
+    """Where in the template the execution ended and what is written there, where that is known."""
+    written = ""
+    """What the execution had written by then."""
+
 
 @dataclass(slots=True)
 class _Node:
@@ -60,6 +65,8 @@ class _Path:
     root: str
     """Empty for the dot, else the variable's name."""
     fields: tuple[str, ...]
+    spot: str = ""
+    """Where it stands and what is written there, as errors name it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +92,8 @@ class _Place:
     template: str
     functions: Mapping[str, Callable[..., Any]]
     line: int = 0
+    column: int = 0
+    """Where in its line the action's text begins."""
 
     def error(self, problem: str) -> TemplateError:
         return TemplateError(f"template: {self.template}:{self.line}: {problem}")
@@ -101,10 +110,15 @@ class GoTemplate:
         self._functions = {**_FUNCTIONS, **functions} if functions else _FUNCTIONS
         self._nodes = _parse(source, _Place(name, self._functions))
 
-    def render(self, data: Any) -> str:
-        """The template filled with ``data``; raises ``TemplateError``."""
+    def render(self, data: Any, *, allow_missing: bool = True) -> str:
+        """The template filled with ``data``; raises ``TemplateError``, without ``allow_missing`` also for a key
+        that a map does not have."""
         out = _Output()
-        _Run(out, {"$": data}, self._functions).nodes(self._nodes, data)
+        try:
+            _Run(out, {"$": data}, self._functions, allow_missing).nodes(self._nodes, data)
+        except TemplateError as error:
+            error.written = "".join(out.parts)
+            raise
         return "".join(out.parts)
 
 
@@ -132,14 +146,20 @@ def _pieces(source: str, place: _Place) -> list[tuple[str, str, _Place]]:
         if re.match(r"\{\{-\s", source[start : start + 4]):
             text = text.rstrip(" \t\r\n")
         pieces.append(("text", text, place))
-        here = replace(place, line=source.count("\n", 0, start) + 1)
+        here = replace(
+            place,
+            line=source.count("\n", 0, start) + 1,
+            column=start + 2 - (source.rfind("\n", 0, start) + 1),
+        )
         end = _close(source, start + 2)
         if end < 0:
             raise here.error("unclosed action")
         body = source[start + 2 : end]
         trim = bool(re.search(r"\s-\Z", body))
         pos = end + 2
-        body = re.sub(r"\A-\s|\s-\Z", " ", body).strip()
+        body = re.sub(r"\A-\s", "  ", re.sub(r"\s-\Z", "", body)).rstrip()
+        here = replace(here, column=here.column + len(body) - len(body.lstrip()))
+        body = body.lstrip()
         if not body.startswith("/*"):
             pieces.append(("action", body, here))
 
@@ -172,8 +192,9 @@ def _parse(source: str, place: _Place) -> list[_Node]:
             continue
         word = text.split(None, 1)[0] if text else ""
         rest = text[len(word) :].strip()
+        inside = replace(here, column=here.column + len(text) - len(rest))
         if word in ("if", "with", "range"):
-            node = _Node(word, pipe=_pipe(rest, here))
+            node = _Node(word, pipe=_pipe(rest, inside))
             current.append(node)
             stack.append((node, False))
             current = node.body
@@ -183,7 +204,8 @@ def _parse(source: str, place: _Place) -> list[_Node]:
             current = stack[-1][0].other
             if rest:
                 nested, _, condition = rest.partition(" ")
-                node = _Node(nested, pipe=_pipe(condition, here))
+                within = replace(inside, column=inside.column + len(nested) + 1)
+                node = _Node(nested, pipe=_pipe(condition, within))
                 current.append(node)
                 stack.append((node, True))
                 current = node.body
@@ -208,15 +230,15 @@ def _current(root: list[_Node], stack: Sequence[tuple[_Node, bool]]) -> list[_No
 
 
 def _pipe(text: str, place: _Place) -> _Pipe:
-    tokens: list[str] = []
+    tokens: list[_Token] = []
     pos = 0
     while pos < len(text):
         match = _TOKEN.match(text, pos)
         if match is None:
             raise place.error(f'unexpected "{text[pos]}" in operand')
-        pos = match.end()
         if not match.group().isspace():
-            tokens.append(match.group())
+            tokens.append(_Token(match.group(), pos))
+        pos = match.end()
     if not tokens:
         raise place.error("missing value for command")
     names: tuple[str, ...] = ()
@@ -233,7 +255,28 @@ def _pipe(text: str, place: _Place) -> _Pipe:
     return _Pipe(names, declares, commands)
 
 
-def _commands(tokens: list[str], place: _Place) -> tuple[list[list[Any]], list[str]]:
+class _Token(str):
+    """A word of an action, and where in it that stands."""
+
+    __slots__ = ("at",)
+
+    def __new__(cls, text: str, at: int) -> _Token:
+        """The word ``text`` at ``at``."""
+        made = super().__new__(cls, text)
+        made.at = at
+        return made
+
+    at: int
+
+
+def _spot(token: _Token, place: _Place) -> str:
+    """A field path as Go's errors name it: by the place of its second part, if it has one."""
+    second = token.find(".", 1)
+    column = place.column + token.at + max(0, second)
+    return f'{place.template}:{place.line}:{column}: executing "{place.template}" at <{token}>'
+
+
+def _commands(tokens: list[_Token], place: _Place) -> tuple[list[list[Any]], list[_Token]]:
     commands: list[list[Any]] = [[]]
     while tokens:
         token, tokens = tokens[0], tokens[1:]
@@ -258,7 +301,7 @@ def _commands(tokens: list[str], place: _Place) -> tuple[list[list[Any]], list[s
     return commands, tokens
 
 
-def _operand(token: str, place: _Place) -> Any:
+def _operand(token: _Token, place: _Place) -> Any:
     head = token[0]
     if head == '"':
         try:
@@ -269,9 +312,9 @@ def _operand(token: str, place: _Place) -> Any:
         return _Value(token[1:-1])
     if head == "$":
         root, *fields = token.split(".")
-        return _Path(root, tuple(fields))
+        return _Path(root, tuple(fields), _spot(token, place))
     if head == ".":
-        return _Path("", tuple(part for part in token.split(".") if part))
+        return _Path("", tuple(part for part in token.split(".") if part), _spot(token, place))
     if head.isdecimal() or head in "+-":
         return _Value(int(token) if token.lstrip("+-").isdecimal() else float(token))
     if token in ("true", "false"):
@@ -322,14 +365,23 @@ class _Output:
 class _Run:
     """One execution: where it writes and the variables in scope."""
 
-    __slots__ = ("_functions", "_out", "_variables")
+    __slots__ = ("_allow_missing", "_functions", "_out", "_variables")
 
     def __init__(
-        self, out: _Output, variables: dict[str, Any], functions: Mapping[str, Callable[..., Any]]
+        self,
+        out: _Output,
+        variables: dict[str, Any],
+        functions: Mapping[str, Callable[..., Any]],
+        allow_missing: bool = True,
     ) -> None:
+        self._allow_missing = allow_missing
         self._functions = functions
         self._out = out
         self._variables = variables
+
+    def _scope(self, variables: dict[str, Any]) -> _Run:
+        """The same execution with other variables."""
+        return _Run(self._out, variables, self._functions, self._allow_missing)
 
     def nodes(self, nodes: Sequence[_Node], dot: Any) -> None:
         for node in nodes:
@@ -340,7 +392,7 @@ class _Run:
             if node.kind == "range":
                 self._range(node, dot)
                 continue
-            scope = self if node.kind == "pipe" else _Run(self._out, dict(self._variables), self._functions)
+            scope = self if node.kind == "pipe" else self._scope(dict(self._variables))
             value = scope.pipe(node.pipe, dot)
             if node.kind == "pipe":
                 if not node.pipe.names:
@@ -363,7 +415,7 @@ class _Run:
         else:
             raise TemplateError(f"range can't iterate over {to_text(value)}")
         if not entries:
-            _Run(self._out, dict(self._variables), self._functions).nodes(node.other, dot)
+            self._scope(dict(self._variables)).nodes(node.other, dot)
         for key, item in entries:
             self._out.spend(_STEP)
             scope = dict(self._variables)
@@ -371,7 +423,7 @@ class _Run:
                 scope[node.pipe.names[-1]] = item
                 if len(node.pipe.names) == 2:
                     scope[node.pipe.names[0]] = key
-            _Run(self._out, scope, self._functions).nodes(node.body, item)
+            self._scope(scope).nodes(node.body, item)
 
     def pipe(self, pipe: _Pipe, dot: Any) -> Any:
         value: Any = _NO_VALUE
@@ -411,16 +463,27 @@ class _Run:
         if isinstance(operand, _Chain):
             value = self.pipe(operand.pipe, dot)
             for name in operand.fields:
-                value = _member(value, name)
+                value = self._member(value, name)
             return value
         value = dot
         if operand.root:
             if operand.root not in self._variables:
                 raise TemplateError(f'undefined variable "{operand.root}"')
             value = self._variables[operand.root]
-        for name in operand.fields:
-            value = _member(value, name)
+        try:
+            for name in operand.fields:
+                value = self._member(value, name)
+        except TemplateError as error:
+            error.spot = operand.spot
+            raise
         return value
+
+    def _member(self, value: Any, name: str) -> Any:
+        found = _member(value, name)
+        if found is _NO_VALUE and not self._allow_missing:
+            nothing = "map has" if isinstance(value, dict) else "nil data;"
+            raise TemplateError(f'{nothing} no entry for key "{name}"')
+        return found
 
 
 def _member(value: Any, name: str) -> Any:
@@ -431,6 +494,11 @@ def _member(value: Any, name: str) -> Any:
             raise TemplateError(f"nil pointer evaluating interface {{}}.{name}")
         return _NO_VALUE
     raise TemplateError(f"can't evaluate field {name} in type interface {{}}")
+
+
+def go_print(value: Any) -> str:
+    """A value as Go's ``%+v`` prints it."""
+    return _nested(value)
 
 
 def truth(value: Any) -> bool:

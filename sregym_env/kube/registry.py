@@ -523,6 +523,8 @@ class Registry:
         for resource in self.resources:
             for name in (resource.plural, resource.singular, resource.kind.lower()):
                 _add_token(tokens, name, resource)
+                if name:
+                    tokens.setdefault(f"{name}.{resource.version}.{resource.group}", resource)
         for resource in self.resources:
             for name in resource.short_names:
                 _add_token(tokens, name, resource)
@@ -542,7 +544,16 @@ class Registry:
     def find(self, token: str) -> Resource | None:
         """What kubectl would make of a word: plural, singular, short name or kind, in any case,
         alone or with ``.group`` or ``.version.group`` behind it."""
-        return self._by_token.get(token) or self._by_token.get(token.lower())
+        return self._by_token.get(token) or self._by_token.get(token.lower()) or self._short(token)
+
+    def _short(self, token: str) -> Resource | None:
+        """``hpa.v1.autoscaling``: a short name stands for the preferred version, whichever is written behind it."""
+        name, _, rest = token.partition(".")
+        _, dot, group = rest.partition(".")
+        found = self._by_token.get(name)
+        if not dot or found is None or name not in found.short_names or not found.group.startswith(group):
+            return None
+        return found
 
     def in_category(self, category: str) -> tuple[Resource, ...]:
         """The resources of a category (``all``), one version each, in discovery order."""
@@ -598,9 +609,6 @@ def _add_token(tokens: dict[str, Resource], name: str, resource: Resource) -> No
     tokens.setdefault(name, resource)
     if resource.group:
         tokens.setdefault(f"{name}.{resource.group}", resource)
-        tokens.setdefault(f"{name}.{resource.version}.{resource.group}", resource)
-    else:
-        tokens.setdefault(f"{name}.{resource.version}.", resource)
 
 
 CUSTOM_VERBS = ("delete", "deletecollection", "get", "list", "patch", "create", "update", "watch")

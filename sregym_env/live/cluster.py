@@ -304,6 +304,11 @@ class LiveCluster:
         self._connection.warned.clear()
         return found
 
+    def head(self, resource: str) -> str:
+        """The resourceVersion of a list of a collection now; empty for what is stored nowhere."""
+        found = self._connection.ask("GET", collection(self._kind(resource), None), [("limit", "1")]).json()
+        return str(found["metadata"].get("resourceVersion", ""))
+
     def delay(self, limit: float = 0.0) -> float:
         """None: an answer comes when it comes."""
         return 0.0

@@ -17,6 +17,7 @@ import yaml
 
 from sregym_env.cluster.api import PatchType
 from sregym_env.kube import gojson, status, yamlin
+from sregym_env.kube.incoming import unrecognized
 from sregym_env.kube.types import Json
 from sregym_env.serve import protobuf
 from sregym_env.serve.message import Request
@@ -79,23 +80,6 @@ def patch_body(request: Request, type: PatchType) -> Json:
         prefix = "error decoding patch: " if type == "merge" else ""
         raise status.bad_request(prefix + _cannot(found, "map[string]interface {}"))
     return found
-
-
-def unrecognized(kind: str, problem: str, raw: bytes) -> status.StatusError:
-    """400: the body is not an object at all."""
-    of = kind or "Object"
-    return status.bad_request(
-        f"the object provided is unrecognized (must be of type {of}): {problem} ({summary(raw)})"
-    )
-
-
-def summary(raw: bytes, limit: int = 30) -> str:
-    """The beginning of a body as the API server quotes it."""
-    if not raw:
-        return "<empty>"
-    shown = raw[:limit]
-    text = shown.decode(errors="replace") if raw[:1] == b"{" else shown.hex()
-    return f"{text} ..." if len(raw) > limit else text
 
 
 def parse(raw: bytes) -> Json:

@@ -133,6 +133,7 @@ def delete_collection(ask: Ask) -> Reply:
     options = deletions.options(ask.request)
     # As the administrator: deletecollection is a right of its own and needs no right to delete or list.
     chosen = lists.found(ask.admin, ask.where, ask.request)
+    head = str(ask.hosted.world.store.revision)
     for obj in chosen:
         metadata = obj["metadata"]
         ask.admin.delete(
@@ -147,8 +148,8 @@ def delete_collection(ask: Ask) -> Reply:
         {
             "kind": ask.resource.list_kind,
             "apiVersion": ask.resource.api_version,
-            "metadata": {"resourceVersion": str(ask.hosted.world.store.revision)},
-            "items": chosen,
+            "metadata": {"resourceVersion": head},
+            "items": [ask.hosted.encoder.item(lists.presented(ask.resource, obj)) for obj in chosen],
         }
     )
 

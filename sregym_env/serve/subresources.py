@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sregym_env.kube import schema, status
+from sregym_env.kube import status
 from sregym_env.kube.durations import parse_rfc3339
 from sregym_env.kube.registry import SCALE
 from sregym_env.kube.types import Manifest
@@ -15,7 +15,6 @@ from sregym_env.serve.incoming import addressed, incoming
 from sregym_env.serve.message import Reply, Response
 from sregym_env.serve.negotiate import representation, table
 from sregym_env.serve.patching import patch, patch_type
-from sregym_env.sim import apiserver
 from sregym_env.sim.apiserver import subresources as views
 
 _KINDS = {"eviction": "Eviction", "binding": "Binding", "token": "TokenRequest", "scale": "Scale"}
@@ -129,25 +128,8 @@ def _part(ask: Ask, name: str) -> Reply:
         raise status.method_not_allowed(ask.resource, method.lower())
     obj, _ = incoming(ask)
     obj = addressed(ask, obj)
-    if name == "finalize":
-        return _finalize(ask, obj)
     made = ask.cluster.replace(obj, subresource=name, dry_run=ask.dry_run, field_manager=ask.manager)
     return ask.answer(lists.presented(ask.resource, made))
-
-
-def _finalize(ask: Ask, obj: Manifest) -> Response:
-    """The finalizers of a namespace's spec; a terminating one without any is gone."""
-    ask.demand("update", "finalize")
-    world, name = ask.hosted.world, ask.where.name
-    current = world.store.get("namespaces", "", name)
-    if current is None:
-        raise status.not_found(ask.resource, name)
-    decoded, _ = schema.decode(ask.resource, obj, strict=False)
-    spec = {**current["spec"], "finalizers": list((decoded.get("spec") or {}).get("finalizers") or ())}
-    stored = world.store.put("namespaces", {**current, "spec": spec})
-    if "deletionTimestamp" in stored["metadata"] and not spec["finalizers"]:
-        apiserver.finalize_delete(world, "namespaces", "", name)
-    return ask.answer(stored)
 
 
 def review_token(ask: Ask, review: Manifest) -> Manifest:

@@ -263,6 +263,8 @@ class SimCluster:
         if subresource == "ephemeralcontainers":
             old = self._stored(kind, metadata.get("namespace"), metadata["name"])
             return self._put_ephemeral(kind, old, obj, dry_run, tracked)
+        if subresource == "finalize":
+            return self._told(kind, self._finalized(kind, obj))
         known = self._find(kind, metadata.get("namespace"), metadata["name"])
         escalation.check(self._world, self.user, self._authorizer, kind, obj, known)
         made = apiserver.update(
@@ -540,6 +542,20 @@ class SimCluster:
     def warnings(self) -> tuple[str, ...]:
         """What admission warned of since this was last asked, for whoever talks to the client."""
         return admission.take_warnings(self._world)
+
+    def _finalized(self, kind: Resource, obj: Manifest) -> Manifest:
+        """A namespace with other finalizers in its spec; a terminating one that has none is gone."""
+        name = obj["metadata"]["name"]
+        current = self._stored(kind, None, name)
+        spec = {**current["spec"], "finalizers": list((obj.get("spec") or {}).get("finalizers") or ())}
+        stored = self._world.store.put(kind.storage_key, {**current, "spec": spec})
+        if "deletionTimestamp" in stored["metadata"] and not spec["finalizers"]:
+            apiserver.finalize_delete(self._world, kind.storage_key, "", name)
+        return stored
+
+    def head(self, resource: str) -> str:
+        """The resourceVersion of a list now; what is measured is stored nowhere, and its lists have none."""
+        return "" if resource.endswith(".metrics.k8s.io") else str(self._world.store.revision)
 
     def delay(self, limit: float = 0.0) -> float:
         """Seconds that webhooks took of the requests since this was last asked, for whoever talks to the client."""

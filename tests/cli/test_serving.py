@@ -11,8 +11,10 @@ from typing import Any
 
 import pytest
 import yaml
+from typer.testing import CliRunner
 
 from sregym_env.cli import serving
+from sregym_env.cli.main import app
 from sregym_env.cli.serving import Wanted
 from sregym_env.errors import SREGymError
 from sregym_env.serve.incident import healthy
@@ -71,6 +73,32 @@ def test_what_cannot_be_served_is_told_with_its_option(
     assert told.format(taken=port) in str(caught.value)
     assert not list(directory.iterdir())
     assert not (tmp_path / "journal").exists()
+
+
+@pytest.mark.parametrize("option", ["--port", "--desk-port"])
+def test_a_port_in_use_is_one_line_of_the_command(option: str) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        done = CliRunner().invoke(
+            app, ["serve", PROBLEM, "--published", option, port], env={"COLUMNS": "200"}
+        )
+    assert done.exit_code == 2
+    assert done.output.splitlines() == [
+        f"sregym: {option} {port}: the port is in use; choose another with {option}, or leave it out for any that is free"
+    ]
+
+
+def test_the_ports_of_a_journal_are_those_its_clients_know(tmp_path: Path) -> None:
+    directory, journal = tmp_path / "served", tmp_path / "journal"
+    pool = Incidents(directory, lambda *_: None, mode="step", journal=journal)
+    pool.open(PROBLEM, variation=False)
+    port = pool.server.port
+    assert pool.forget()  # as a crash would leave it
+    with socket.create_server(("127.0.0.1", port)), pytest.raises(SREGymError) as caught:
+        serving.serve([], Wanted(directory=str(directory), journal=str(journal)))
+    told = f"port {port}, on which the clients of {journal} know the server: the port is in use; end what listens there"
+    assert told in str(caught.value)
+    assert journal.exists()
 
 
 def test_a_server_that_is_told_to_end_leaves_nothing(tmp_path: Path) -> None:

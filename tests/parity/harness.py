@@ -172,6 +172,15 @@ class Sides:
         own = running.kubeconfig.read_text()
         self._kubeconfig = own.replace(f"namespace: {NAMESPACE}", f"namespace: {bench.namespace}")
 
+    def type_into(self, binary: Path) -> None:
+        """Take this real kubectl from now on; it names itself in its messages, so that it is called by its usual name."""
+        folder = self.ours.bench.home.parent / binary.name
+        folder.mkdir(exist_ok=True)
+        named = folder / "kubectl"
+        if not named.exists():
+            named.symlink_to(binary)
+        self._served.binary = named
+
     def real(self, case: Case) -> Outcome:
         """What the real kubectl prints."""
         prepared = self.ours.prepared(case)

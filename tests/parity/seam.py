@@ -99,6 +99,10 @@ class Interposed:
         """The cluster's time."""
         return self.api.now()
 
+    def head(self, resource: str) -> str:
+        """The resourceVersion of a list: it follows from what is stored."""
+        return self.api.head(resource)
+
     def delay(self, limit: float = 0.0) -> float:
         """How long webhooks have kept a request waiting."""
         return self.api.delay(limit)

@@ -479,6 +479,19 @@ def test_a_table_watch_describes_its_columns_once(application: Application) -> N
     assert described == [True] + [False] * (len(events) - 1)
 
 
+def test_a_table_watch_shows_an_end_before_its_back_off(application: Application) -> None:
+    body = {
+        "metadata": {"name": "crash"},
+        "spec": {"containers": [{"name": "c", "image": "busybox:1.36", "command": ["false"]}]},
+    }
+    ask(application, f"{NS}/pods", "POST", body)
+    target = f"{NS}/pods?watch=true&timeoutSeconds=30&fieldSelector=metadata.name%3Dcrash"
+    events = collect(application, target, accept=TABLE)
+    shown = [event["object"]["rows"][0]["cells"][2] for event in events]
+    assert "CrashLoopBackOff" in shown[shown.index("Error") + 1 :], shown
+    assert "CrashLoopBackOff" not in shown[: shown.index("Error")], shown
+
+
 def test_time_goes_on_while_somebody_watches(application: Application, world: Any) -> None:
     before = world.now()
     body = {"spec": {"replicas": 2}}

@@ -67,6 +67,16 @@ def test_what_an_agent_is_told(desk: Desk) -> None:
     assert "scale_to_zero" not in str(told)
 
 
+def test_an_alert_is_since_when_it_is_however_often_one_asks(desk: Desk) -> None:
+    told: dict[str, set[str]] = {}
+    for _ in range(4):
+        for alert in desk.get("/api/v1/alerts")["data"]["alerts"]:
+            told.setdefault(str(sorted(alert["labels"].items())), set()).add(alert["activeAt"])
+        desk.hosted.world.advance(17)
+    assert told
+    assert all(len(since) == 1 for since in told.values()), told
+
+
 @pytest.mark.parametrize("body", [b"nonsense", {}, [1], {"solution": 1}, {"solution": ""}])
 def test_bad_submissions_change_nothing(desk: Desk, body: Any) -> None:
     assert desk.submit(body)[0] == 400

@@ -893,6 +893,9 @@ class FakeCluster:
     def warnings(self) -> tuple[str, ...]:
         return ()
 
+    def head(self, resource: str) -> str:
+        return "1000"
+
     def delay(self, limit: float = 0.0) -> float:
         return 0.0
 

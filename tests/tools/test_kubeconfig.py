@@ -81,6 +81,47 @@ def test_what_leads_elsewhere_reaches_nobody(desk: Workstation, line: str, text:
     assert "kube-system " not in found
 
 
+@pytest.mark.parametrize(
+    ("path", "value", "shown"),
+    [
+        ("current-context", "x", "current-context: x"),
+        ("contexts.x.namespace", "z1", "    namespace: z1"),
+        ("clusters.kubernetes.server", "https://y", "    server: https://y"),
+        ("clusters.x.server", "https://y", "    server: https://y"),
+        ("clusters.x.insecure-skip-tls-verify", "true", "    insecure-skip-tls-verify: true"),
+        ("users.x.token", "z1", "    token: z1"),
+        ("users.kubernetes-admin.username", "z1", "    username: z1"),
+        ("users.x.client-key-data --set-raw-bytes=true", "abc", "    client-key-data: YWJj"),
+    ],
+)
+def test_what_is_set_is_in_the_file_and_goes_when_it_is_unset(
+    desk: Workstation, path: str, value: str, shown: str
+) -> None:
+    assert desk.run(f"kubectl config set {path} {value}").exit_code == 0
+    assert shown in desk.run("cat ~/.kube/config").text.splitlines()
+    assert shown in desk.run("kubectl config view --flatten").text.splitlines()
+    assert desk.run(f"kubectl config unset {path.split()[0]}").exit_code == 0
+    assert shown not in desk.run("cat ~/.kube/config").text.splitlines()
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("set x y", "error: unable to parse x after [] at api.Config"),
+        ("set contexts.x y", "error: can't set a map to a value: map[kubernetes-admin@kubernetes:0xc000a80f00]"),
+        ("set users.x.nothing y", "error: can't set a map to a value: map[kubernetes-admin:0xc000a80f00]"),
+        ("set clusters.x.insecure-skip-tls-verify maybe", 'error: strconv.ParseBool: parsing "maybe": invalid syntax'),
+        ("set clusters.x.certificate-authority-data abc", "error: error decoding input value: illegal base64 data at input byte 0"),
+        ("unset users.x.token", "error: current map key `x` is invalid"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_set_changes_nothing(desk: Workstation, words: str, said: str) -> None:
+    before = desk.run("cat ~/.kube/config").text
+    done = desk.run(f"kubectl config {words}")
+    assert (done.text.strip(), done.exit_code) == (said, 1)
+    assert desk.run("cat ~/.kube/config").text == before
+
+
 def test_an_unreachable_address_takes_time(desk: Workstation) -> None:
     before = desk.world.now()
     assert "i/o timeout" in desk.run("kubectl -s https://10.9.9.9 get ns").text

@@ -58,7 +58,7 @@ def test_the_flags_are_those_of_the_real_one(command: str) -> None:
     ours, real = own(COMMANDS[command]), REAL[command]
     assert real.keys() <= ours.keys()
     assert ours.keys() - EVERYWHERE <= real.keys()
-    kinds = {"strings": "list", "csv": "list"}
+    kinds = {"strings": "list", "csv": "list", "int32": "int"}
     for name, (short, shown) in real.items():
         if name in EVERYWHERE or not shown:
             continue
@@ -105,6 +105,7 @@ def test_an_unknown_letter_is_refused(command: str, letter: str) -> None:
 WRONG = {
     "bool": ("yes", "strconv.ParseBool: parsing {}: invalid syntax"),
     "int": ("3.5", "strconv.ParseInt: parsing {}: invalid syntax"),
+    "int32": ("2147483648", "strconv.ParseInt: parsing {}: value out of range"),
     "duration": ("5", "time: missing unit in duration {}"),
 }
 

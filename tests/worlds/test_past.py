@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from dataclasses import dataclass
 from functools import lru_cache
@@ -19,6 +20,8 @@ from sregym_env.runtime.clock import DAY, EPOCH, HOUR, SECOND
 from sregym_env.sim.bringup.deploy import bare_cluster
 from sregym_env.sim.bringup.plan import cluster_of
 from sregym_env.sim.embedded import EmbeddedWorld
+from sregym_env.tools.kubectl import Kubectl
+from sregym_env.worlds.changes import LAST_APPLIED
 from sregym_env.worlds.clusters import drawn_cluster
 from sregym_env.worlds.past import in_office, live
 from sregym_env.worlds.tenants.workloads import Span
@@ -106,6 +109,26 @@ def contents(manifest: Manifest) -> Manifest:
         autoscaled = {key: value for key, value in spec.items() if key != "replicas"}
         kept = {**kept, "spec": autoscaled}
     return {**kept, "metadata": metadata}
+
+
+def test_what_was_applied_is_known_so_that_a_field_can_be_taken_out_of_a_manifest() -> None:
+    """Where ``kubectl apply`` has delivered the application, applying a manifest without a field removes the field."""
+    delivered = 0
+    for item in lived():
+        world = item.world.fork()
+        found = world.cluster.get("deployments.apps", "geo", APP.namespace)
+        applied = (found["metadata"].get("annotations") or {}).get(LAST_APPLIED)
+        if applied is None:
+            continue
+        delivered += 1
+        manifest = json.loads(applied)
+        gone = sorted(manifest["metadata"]["labels"])[0]
+        del manifest["metadata"]["labels"][gone]
+        done = Kubectl(world.cluster, APP.namespace).run(["apply", "-f", "-"], json.dumps(manifest))
+        assert (done.stdout, done.stderr) == ("deployment.apps/geo configured\n", "")
+        left = world.cluster.get("deployments.apps", "geo", APP.namespace)["metadata"].get("labels", {})
+        assert left == {key: value for key, value in found["metadata"]["labels"].items() if key != gone}
+    assert delivered >= 4
 
 
 def _deployments(item: Lived) -> list[Manifest]:

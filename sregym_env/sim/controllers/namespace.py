@@ -47,9 +47,14 @@ def reconcile(world: SimWorld, key: Key) -> int | None:
         return RETRY
     for event in world.store.list("events", name):
         apiserver.delete(world, "events", name, event["metadata"]["name"])
-    # Other finalizers than those of ``spec`` keep it even when it is empty.
-    if not (namespace["metadata"].get("finalizers") or ()):
+    # Finalizers of others keep it even when it is empty, those of its ``spec`` and those of its metadata.
+    spec = namespace.get("spec") or {}
+    known = list(spec.get("finalizers") or ())
+    rest = [each for each in known if each != "kubernetes"]
+    if not rest and not (namespace["metadata"].get("finalizers") or ()):
         apiserver.finalize_delete(world, RESOURCE, *key)
+    elif rest != known:
+        world.store.put(RESOURCE, {**namespace, "spec": {**spec, "finalizers": rest}})
     return None
 
 

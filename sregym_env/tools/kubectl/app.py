@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, cast
@@ -16,14 +16,17 @@ from sregym_env.kube.jsonpath import JSONPathError
 from sregym_env.kube.status import StatusError, forbidden
 from sregym_env.runtime.effort import EffortExceeded
 from sregym_env.shell.files import readable
+from sregym_env.tools.kubectl import auth, logs, node
 from sregym_env.tools.kubectl.call import Call, FileReader, Verb
 from sregym_env.tools.kubectl.connection import config_file, need_server, save
+from sregym_env.tools.kubectl.create import rbac
 from sregym_env.tools.kubectl.desk import Desk
 from sregym_env.tools.kubectl.errors import INVALID_TIMEOUT, KubectlError, server_text
 from sregym_env.tools.kubectl.flags import GLOBAL_FLAGS, Parsed, flag_set
 from sregym_env.tools.kubectl.kubeconfig import ConfigFile, KubeConfig, default_config
-from sregym_env.tools.kubectl.node import check_words
+from sregym_env.tools.kubectl.output import check_printable
 from sregym_env.tools.kubectl.patience import Patient
+from sregym_env.tools.kubectl.resolve import check_words
 from sregym_env.tools.kubectl.usage import root_help, unknown_command, verb_help
 from sregym_env.tools.kubectl.verbs import VERBS, WRITE_VERBS
 
@@ -103,6 +106,10 @@ class Kubectl:
         )
         if "record" in parsed.given:
             call.warn("Flag --record has been deprecated, --record will be removed in the future")
+        missing = [f'"{name}"' for name in sorted(line.verb.required) if name not in parsed.given]
+        if missing:
+            call.warn(f"error: required flag(s) {', '.join(missing)} not set")
+            return CommandResult("", "".join(call.err), 1)
         checked = False
         call.cluster.warnings()  # What others were warned of is nobody's business now.
         try:
@@ -110,6 +117,8 @@ class Kubectl:
             checked = True
             assert line.verb.run is not None
             before = file.content
+            if line.command in _PRINTER_FIRST and parsed.values["output"]:
+                check_printable(call)
             try:
                 line.verb.run(call)
                 _tell_unread(call)
@@ -152,9 +161,12 @@ class Kubectl:
             return  # the same flags mean what is to be written
         if call.command.split(" ")[0] in _ALONE:
             return
-        if call.command in ("cordon", "uncordon", "drain"):
-            check_words(call)
+        if first := _WORDS_FIRST.get(call.command):
+            first(call)
         if flags["context"] and config.context(flags["context"]) is None:
+            if "namespace" in call.given and call.command in ("get", "describe", "delete"):
+                # The words are looked at before the way to the server, if nothing else is to be asked for first.
+                check_words(call)
             raise KubectlError(_no_context(call, flags["context"]))
         if flags["cluster"] and flags["cluster"] not in config.clusters:
             raise KubectlError(f'error: no server found for cluster "{flags["cluster"]}"')
@@ -176,8 +188,7 @@ class Kubectl:
             # What is wrong with the command itself is told before a connection is made.
             call.cluster = cast(Cluster, _Unusable(call.cluster))
             call.unusable = True
-            incomplete = call.command == "run" and "image" not in call.given
-            if call.command.startswith(_CONNECTED_FIRST) and not incomplete:
+            if call.command.startswith(_CONNECTED_FIRST):
                 call.connect()
         else:
             call.cluster = cast(Cluster, Patient(call.cluster, call))
@@ -212,8 +223,24 @@ _CHANGING = frozenset(verb.name for verb in WRITE_VERBS) - {"diff", "wait"}
 _LOOKING = frozenset(("rollout status", "rollout history", "apply view-last-applied", "create token"))
 
 
+_WORDS_FIRST: Mapping[str, Callable[[Call], None]] = {
+    **dict.fromkeys(("cordon", "uncordon", "drain"), node.check_words),
+    "logs": logs.check_words,
+    "create token": rbac.check_words,
+    "auth can-i": auth.check_words,
+}
+"""What looks at the words of a command before anything is looked up for it."""
+
+_PRINTER_FIRST = frozenset(
+    (
+        "set image", "set env", "set resources", "set serviceaccount", "set selector", "set subject", "scale", "expose", "annotate",
+        "create", "replace", "wait",
+    )
+)  # fmt: skip
+"""Commands that look at ``-o`` before they look at anything else that they were told."""
+
 _CONNECTED_FIRST = (
-    "create ", "run", "auth", "explain", "rollout status", "api-", "cluster-info", "autoscale",
+    "create ", "run", "auth", "explain", "rollout status", "api-", "cluster-info", "autoscale", "top ", "events",
 )  # fmt: skip
 """Commands that prepare the connection before they look at anything else."""
 
@@ -230,6 +257,11 @@ _NAMESPACED = frozenset(
 
 
 def _no_context(call: Call, name: str) -> str:
+    if call.command == "set selector" and not any("/" in word for word in call.args):
+        return (
+            f'Error in configuration: \n* context "{name}" does not exist\n'
+            f"* context was not found for specified context: {name}"
+        )
     asks_namespace = call.command == "create token" or (
         call.command.split(" ")[0] in _NAMESPACED
         and call.command not in ("set env", "top node")
@@ -260,12 +292,12 @@ _VALIDATION = frozenset(("strict", "true", "warn", "ignore", "false"))
 def _check_choices(call: Call) -> None:
     """Refuse what flags that many commands share do not know, and say what is deprecated in them."""
     flags = call.flags
-    if "dry-run" in call.given and flags["dry-run"] in ("unchanged", "true"):
-        if _miscounted(call):
-            return
+    if "dry-run" not in call.given or _miscounted(call):
+        pass
+    elif flags["dry-run"] in ("unchanged", "true"):
         # klog puts month and day first: those on which every embedded cluster begins.
         call.warn("W0806 helpers.go:702] --dry-run is deprecated and can be replaced with --dry-run=client.")
-    elif "dry-run" in call.given and flags["dry-run"] not in ("none", "server", "client", "false"):
+    elif flags["dry-run"] not in ("none", "server", "client", "false"):
         value = flags["dry-run"]
         raise KubectlError(f'error: Invalid dry-run value ({value}). Must be "none", "server", or "client".')
     if "validate" in call.given and flags["validate"] not in _VALIDATION:

@@ -14,7 +14,7 @@ from sregym_env.kube.registry import Resource
 from sregym_env.kube.status import StatusError
 from sregym_env.kube.types import Manifest
 from sregym_env.kube.yamlout import to_json
-from sregym_env.tools.kubectl import lastapplied, managers, pruning
+from sregym_env.tools.kubectl import lastapplied, managers, pruning, rawwrites
 from sregym_env.tools.kubectl.call import Call, Verb
 from sregym_env.tools.kubectl.errors import KubectlError, failure, usage_failure
 from sregym_env.tools.kubectl.flags import (
@@ -32,6 +32,7 @@ from sregym_env.tools.kubectl.resolve import Info
 from sregym_env.tools.kubectl.writing import (
     FIELD_MANAGER,
     LAST_APPLIED,
+    NAMELESS,
     SAVE_CONFIG,
     TIMEOUT,
     VALIDATE,
@@ -42,6 +43,7 @@ from sregym_env.tools.kubectl.writing import (
     introduced,
     recorded,
     report,
+    retrieving,
     selected,
     sourced,
     strict_of,
@@ -54,8 +56,6 @@ FORCE = Flag("force", kind="bool", help="Delete and re-create where an update is
 
 
 def _need_files(call: Call) -> None:
-    if call.args:
-        raise usage_failure(f"Unexpected args: [{' '.join(call.args)}]", call.command)
     if not call.flags.get("filename") and not call.flags.get("kustomize"):
         raise failure("must specify one of -f and -k")
 
@@ -63,6 +63,8 @@ def _need_files(call: Call) -> None:
 def _check_apply(call: Call) -> None:
     """Refuse combinations of flags that kubectl refuses."""
     flags = call.flags
+    if call.args:
+        raise usage_failure(f"Unexpected args: [{' '.join(call.args)}]", call.command)
     _need_files(call)
     dry_run = dry_run_of(call)
     if flags["force-conflicts"] and not flags["server-side"]:
@@ -112,7 +114,7 @@ def apply(call: Call) -> None:
         except StatusError as error:
             errors.append(error if call.flags["server-side"] else introduced(error, "creating", source))
         except KubectlError as error:
-            call.fail(error)
+            call.fail(error if call.flags["server-side"] else _retrieving(error, resource, manifest, source))
     fail_all(call, errors)
     if empty:
         raise failure("no objects passed to apply")
@@ -150,6 +152,14 @@ def _print_all(call: Call, infos: Sequence[Info]) -> None:
     call.print("\n".join(lines) + "\n")
 
 
+def _retrieving(error: KubectlError, resource: Resource, manifest: Manifest, source: str) -> KubectlError:
+    """A complaint about a manifest without a name, as applying from the client introduces it."""
+    if error.text != f"error: {NAMELESS}":
+        return error
+    namespace = manifest["metadata"].get("namespace", "")
+    return failure(retrieving(resource, "", namespace, source) + NAMELESS)
+
+
 def find_live(call: Call, resource: Resource, manifest: Manifest) -> Manifest | None:
     """The object that a manifest is about as it is now; None if there is none."""
     metadata = manifest["metadata"]
@@ -157,7 +167,7 @@ def find_live(call: Call, resource: Resource, manifest: Manifest) -> Manifest | 
     if not name and metadata.get("generateName"):
         raise failure(f"from {metadata['generateName']}: cannot use generate name with apply")
     if not name:
-        raise failure("resource name may not be empty")
+        raise failure(NAMELESS)
     try:
         return call.cluster.get(resource.address, name, metadata.get("namespace"))
     except StatusError as error:
@@ -249,6 +259,8 @@ def _recreate(call: Call, resource: Resource, current: Manifest, wanted: Manifes
 
 def _apply_on_server(call: Call, resource: Resource, manifest: Manifest) -> Manifest:
     dry_run = dry_run_of(call)
+    if not manifest["metadata"].get("name"):
+        raise failure(NAMELESS)
     try:
         stored = _server_side(
             call, resource, manifest, _server_side_manager(call), call.flags["force-conflicts"]
@@ -380,7 +392,13 @@ def _migrated(call: Call, resource: Resource, stored: Manifest) -> Manifest | No
 
 def replace(call: Call) -> None:
     """Put whole objects; with ``--force`` delete them first."""
+    for flag in ("grace-period", "timeout"):
+        if flag in call.given and call.flags[flag] != _UNSET[flag] and not call.flags["force"]:
+            raise failure(f"--{flag} must have --force specified")
     _need_files(call)
+    if call.flags["raw"]:
+        rawwrites.write(call, "PUT")
+        return
     dry_run = dry_run_of(call)
     for source, resource, manifest in from_files(call):
         if call.flags["save-config"]:
@@ -411,6 +429,9 @@ def replace(call: Call) -> None:
             continue
         report(call, resource, stored, "replaced", dry_run)
 
+
+_UNSET = {"grace-period": -1, "timeout": 0}
+"""How a re-creation is to be carried out, where nothing is said about it."""
 
 _SUBRESOURCE = Flag(
     "subresource", help="If specified, the command will operate on the subresource of the requested object."

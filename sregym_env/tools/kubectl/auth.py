@@ -17,6 +17,15 @@ _KNOWN_VERBS = frozenset(
 )
 
 
+def check_words(call: Call) -> None:
+    """Refuse another number of words than the two that make a question."""
+    if not call.flags["list"] and len(call.args) != 2:
+        raise KubectlError(
+            "error: you must specify two arguments: verb resource or verb resource/resourceName.\n"
+            "See 'kubectl auth can-i -h' for help and examples."
+        )
+
+
 def can_i(call: Call) -> None:
     """Answer ``yes`` or ``no`` (and exit 1), or list what is allowed."""
     if call.flags["list"]:
@@ -27,11 +36,6 @@ def can_i(call: Call) -> None:
             raise KubectlError(f"error: {text}")
         _list(call)
         return
-    if len(call.args) != 2:
-        raise KubectlError(
-            "error: you must specify two arguments: verb resource or verb resource/resourceName.\n"
-            "See 'kubectl auth can-i -h' for help and examples."
-        )
     if call.flags["no-headers"]:
         raise KubectlError("error: --no-headers cannot be set without --list specified")
     verb = call.args[0]

@@ -21,12 +21,11 @@ def autoscale(call: Call) -> None:
     """Make a HorizontalPodAutoscaler for a workload."""
     flags = call.flags
     most, least, percent = int(flags["max"]), int(flags["min"]), int(flags["cpu-percent"])
-    if "max" not in call.given:
-        raise failure('required flag(s) "max" not set')
     if most < 1:
         raise failure(f"--max=MAXPODS is required and must be at least 1, max: {most}")
     if most < least:
         raise failure(f"--max=MAXPODS must be larger or equal to --min=MINPODS, max: {most}, min: {least}")
+    operation = "created" if dry_run_of(call) == "client" else "autoscaled"
     for info in chosen(call, need_name=UNNAMED):
         if "scale" not in info.resource.subresources:
             raise failure(
@@ -46,7 +45,7 @@ def autoscale(call: Call) -> None:
             "spec": _spec(info, most, least, percent),
             "status": {"currentReplicas": 0, "desiredReplicas": 0},
         }
-        create_object(call, call.find("horizontalpodautoscalers.v1.autoscaling"), autoscaler, "autoscaled")
+        create_object(call, call.find("horizontalpodautoscalers.v1.autoscaling"), autoscaler, operation)
 
 
 def _spec(info: Info, most: int, least: int, percent: int) -> Manifest:
@@ -80,14 +79,15 @@ AUTOSCALE = Verb(
         RECURSIVE,
         Flag(
             "cpu-percent",
-            kind="int",
+            kind="int32",
             default=-1,
             help="The target average CPU utilization over all the pods.",
         ),
-        Flag("max", kind="int", default=-1, help="The upper limit for the number of pods. Required."),
-        Flag("min", kind="int", default=-1, help="The lower limit for the number of pods."),
+        Flag("max", kind="int32", default=-1, help="The upper limit for the number of pods. Required."),
+        Flag("min", kind="int32", default=-1, help="The lower limit for the number of pods."),
         Flag("name", help="The name for the newly created object."),
     ),
     usage="autoscale (-f FILENAME | TYPE NAME | TYPE/NAME) [--min=MINPODS] --max=MAXPODS [--cpu-percent=CPU]",
     group="Deploy Commands",
+    required=("max",),
 )

@@ -187,3 +187,5 @@ class Verb:
     verbs: tuple[Verb, ...] = ()
     group: str = ""
     """The heading under which ``kubectl --help`` lists it."""
+    required: tuple[str, ...] = ()
+    """Flags that must be given: looked at before everything else."""

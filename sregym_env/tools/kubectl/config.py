@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from dataclasses import replace
+from typing import Any
 
+from sregym_env.kube.status import go_quote
 from sregym_env.kube.tables import align
 from sregym_env.kube.types import Manifest
 from sregym_env.tools.kubectl import flags as f
 from sregym_env.tools.kubectl.call import Call, Verb
 from sregym_env.tools.kubectl.errors import failure, usage_failure
 from sregym_env.tools.kubectl.flags import Flag
-from sregym_env.tools.kubectl.kubeconfig import Context, body
+from sregym_env.tools.kubectl.kubeconfig import Context, KubeConfig, body
 from sregym_env.tools.kubectl.output import (
     FORMATS_WITHOUT_TABLE,
     check_format,
@@ -19,6 +22,7 @@ from sregym_env.tools.kubectl.output import (
     split_format,
     unknown_format,
 )
+from sregym_env.tools.kubectl.usage import verb_help
 
 
 def view(call: Call) -> None:
@@ -31,7 +35,8 @@ def view(call: Call) -> None:
         if not config.current:
             raise failure("current-context must exist in order to minify")
         contexts = tuple(context for context in contexts if context.name == config.current)
-    raw = call.flags["raw"]
+    # What is to stand in a file of its own is written out, secrets included.
+    raw = call.flags["raw"] or call.flags["flatten"]
     shown = [name for name in sorted(config.clusters) if not minify or name in {c.cluster for c in contexts}]
     users = sorted({c.user for c in contexts if c.user}) if minify else config.users
     value: Manifest = {
@@ -87,6 +92,11 @@ def get_contexts(call: Call) -> None:
             call.fail(failure(f"context {name} not found"))
     if call.args:
         contexts = [context for context in contexts if context.name in call.args]
+    if call.flags["output"] not in ("", "name"):
+        form = call.flags["output"]
+        raise failure(
+            f"--output {form} is not available in kubectl config get-contexts; resetting to default output format"
+        )
     if call.flags["output"] == "name":
         call.print("".join(f"{context.name}\n" for context in contexts))
         return
@@ -206,9 +216,7 @@ def delete_cluster(call: Call) -> None:
     name = call.args[0] if call.args else ""
     if name not in config.clusters:
         raise failure(f"cannot delete cluster {name}, not in {call.kubeconfig.path}")
-    rest = tuple(pair for pair in config.more_clusters if pair[0] != name)
-    own = "" if name == config.cluster else config.cluster
-    call.kubeconfig.content = replace(config, cluster=own, more_clusters=rest)
+    call.kubeconfig.content = _without_cluster(config, name, "")
     call.print(f"deleted cluster {name} from {call.kubeconfig.path}\n")
 
 
@@ -218,18 +226,15 @@ def delete_user(call: Call) -> None:
     name = call.args[0] if call.args else ""
     if name not in config.users:
         raise failure(f"cannot delete user {name}, not in {call.kubeconfig.path}")
-    call.kubeconfig.content = replace(
-        config,
-        more_users=tuple(user for user in config.more_users if user != name),
-        credentials=tuple(each for each in config.credentials if each[0] != name),
-    )
+    call.kubeconfig.content = _without_user(config, name, "")
     call.print(f"deleted user {name} from {call.kubeconfig.path}\n")
 
 
 def set_property(call: Call) -> None:
-    """Set a value by its path: ``current-context``, ``contexts.NAME.namespace``, ``clusters.NAME.server``."""
+    """Set a value by its path: ``current-context``, ``contexts.NAME.namespace``, ``clusters.NAME.server``, ..."""
     if len(call.args) != 2:
-        raise usage_failure(f"Unexpected args: [{' '.join(call.args)}]", "config set")
+        call.print(verb_help(_SET, call.command))
+        raise failure(f"Unexpected args: [{' '.join(call.args)}]")
     path, value = call.args
     _put(call, path, value)
     call.print(f'Property "{path}" set.\n')
@@ -239,29 +244,135 @@ def unset_property(call: Call) -> None:
     """Take a value away by its path."""
     if len(call.args) != 1:
         raise usage_failure(f"Unexpected args: [{' '.join(call.args)}]", "config unset")
-    _put(call, call.args[0], "")
+    _remove(call, call.args[0])
     call.print(f'Property "{call.args[0]}" unset.\n')
+
+
+_FIELDS = {
+    "contexts": ("cluster", "user", "namespace"),
+    "clusters": (
+        "server", "tls-server-name", "insecure-skip-tls-verify", "certificate-authority", "certificate-authority-data",
+        "proxy-url", "disable-compression",
+    ),
+    "users": (
+        "client-certificate", "client-certificate-data", "client-key", "client-key-data", "token", "tokenFile", "act-as",
+        "username", "password",
+    ),
+}  # fmt: skip
+"""What a property can be, by the map that it is in."""
+
+
+def _steps(path: str) -> tuple[str, str, str]:
+    """Map, name and field of a path. Raises kubectl's complaint about one that leads nowhere."""
+    head, _, rest = path.partition(".")
+    if head not in (*_FIELDS, "current-context", "preferences"):
+        raise failure(f"unable to parse {path} after [] at api.Config")
+    name, _, field = rest.partition(".")
+    return head, name, field
+
+
+def _names(config: KubeConfig, head: str) -> list[str]:
+    if head == "contexts":
+        return sorted(context.name for context in config.contexts)
+    return sorted(config.clusters) if head == "clusters" else config.users
 
 
 def _put(call: Call, path: str, value: str) -> None:
     config = call.kubeconfig.content
-    head, _, rest = path.partition(".")
-    name, _, field = rest.partition(".")
+    head, name, field = _steps(path)
+    if head in _FIELDS and (not name or field not in _FIELDS[head]):
+        shown = " ".join(f"{each}:0xc000a80f00" for each in _names(config, head))  # as Go prints pointers
+        raise failure(f"can't set a map to a value: map[{shown}]")
     if head == "current-context":
         call.kubeconfig.content = replace(config, current=value)
-    elif head == "contexts" and field in ("namespace", "cluster", "user"):
+    elif head == "contexts":
         call.kubeconfig.set_context(replace(config.context(name) or Context(name, "", ""), **{field: value}))
-    elif head == "contexts" and name and not value:
-        call.kubeconfig.content = replace(
-            config, contexts=tuple(c for c in config.contexts if c.name != name)
-        )
-    elif head == "users" and not value:
-        call.kubeconfig.content = replace(config, more_users=tuple(u for u in config.more_users if u != name))
-    elif head == "clusters" and name == config.cluster and field == "server":
-        call.kubeconfig.content = replace(config, server=value)
-    elif head not in ("contexts", "users", "clusters", "preferences"):
-        raise failure(f"unable to parse {path} after [] at api.Config")
+    elif head == "clusters":
+        server = value if field == "server" else config.clusters.get(name, "")
+        known = config.option(name)
+        option = known if field == "server" else {**known, field: _read(call, field, value)}
+        call.kubeconfig.content = config.with_cluster(name, server, option)
+    elif head == "users":
+        credential = {**config.credential(name), field: _read(call, field, value)}
+        call.kubeconfig.content = config.with_user(name, credential)
 
+
+def _read(call: Call, field: str, value: str) -> Any:
+    """A value as its field holds it. Raises kubectl's complaints."""
+    if field in ("insecure-skip-tls-verify", "disable-compression"):
+        if value.lower() not in ("1", "t", "true", "0", "f", "false"):
+            raise failure(f"strconv.ParseBool: parsing {go_quote(value)}: invalid syntax")
+        return value.lower() in ("1", "t", "true")
+    if not field.endswith("-data"):
+        return value
+    if call.flags.get("set-raw-bytes"):
+        return base64.b64encode(value.encode(errors="replace")).decode()
+    wrong = next((i for i, char in enumerate(value) if char not in _BASE64), None)
+    if wrong is None and len(value) % 4:
+        wrong = len(value) // 4 * 4
+    if wrong is not None:
+        raise failure(f"error decoding input value: illegal base64 data at input byte {wrong}")
+    return value
+
+
+_BASE64 = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=")
+
+
+def _remove(call: Call, path: str) -> None:
+    config = call.kubeconfig.content
+    head, name, field = _steps(path)
+    if field and head in _FIELDS and name not in _names(config, head):
+        raise failure(f"current map key `{name}` is invalid")
+    if head == "current-context":
+        call.kubeconfig.content = replace(config, current="")
+    elif head == "contexts" and field:
+        call.kubeconfig.set_context(replace(config.context(name) or Context(name, "", ""), **{field: ""}))
+    elif head == "contexts":
+        rest = tuple(context for context in config.contexts if name and context.name != name)
+        call.kubeconfig.content = replace(config, contexts=rest)
+    elif head == "clusters":
+        for each in [name] if name else list(config.clusters):
+            call.kubeconfig.content = _without_cluster(call.kubeconfig.content, each, field)
+    elif head == "users":
+        for each in [name] if name else config.users:
+            call.kubeconfig.content = _without_user(call.kubeconfig.content, each, field)
+
+
+def _without_cluster(config: KubeConfig, name: str, field: str) -> KubeConfig:
+    if name not in config.clusters:
+        return config
+    if field:
+        server = "" if field == "server" else config.clusters[name]
+        option = {key: value for key, value in config.option(name).items() if key != field}
+        return config.with_cluster(name, server, option)
+    rest = tuple(pair for pair in config.more_clusters if pair[0] != name)
+    return replace(config, cluster="" if name == config.cluster else config.cluster, more_clusters=rest)
+
+
+def _without_user(config: KubeConfig, name: str, field: str) -> KubeConfig:
+    if field:
+        return config.with_user(
+            name, {key: value for key, value in config.credential(name).items() if key != field}
+        )
+    return replace(
+        config,
+        more_users=tuple(user for user in config.more_users if user != name),
+        credentials=tuple(each for each in config.credentials if each[0] != name),
+    )
+
+
+_SET = Verb(
+    "set",
+    "Set an individual value in a kubeconfig file",
+    set_property,
+    flags=(
+        Flag(
+            "set-raw-bytes",
+            kind="bool",
+            help="When writing a []byte PROPERTY_VALUE, write the given string directly without base64 decoding.",
+        ),
+    ),
+)
 
 VERB = Verb(
     "config",
@@ -271,18 +382,7 @@ VERB = Verb(
         Verb("delete-context", "Delete the specified context from the kubeconfig", delete_context),
         Verb("delete-cluster", "Delete the specified cluster from the kubeconfig", delete_cluster),
         Verb("delete-user", "Delete the specified user from the kubeconfig", delete_user),
-        Verb(
-            "set",
-            "Set an individual value in a kubeconfig file",
-            set_property,
-            flags=(
-                Flag(
-                    "set-raw-bytes",
-                    kind="bool",
-                    help="When writing a []byte PROPERTY_VALUE, write the given string directly without base64 decoding.",
-                ),
-            ),
-        ),
+        _SET,
         Verb("unset", "Unset an individual value in a kubeconfig file", unset_property),
         Verb(
             "set-cluster",

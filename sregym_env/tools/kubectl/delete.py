@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 from sregym_env.cluster.api import Propagation
 from sregym_env.kube.status import StatusError
+from sregym_env.tools.kubectl import rawwrites
 from sregym_env.tools.kubectl.call import Call, Verb
-from sregym_env.tools.kubectl.errors import KubectlError, failure
+from sregym_env.tools.kubectl.errors import NAMELESS, KubectlError, failure
 from sregym_env.tools.kubectl.flags import (
     ALL_NAMESPACES,
     DRY_RUN,
@@ -48,6 +49,9 @@ def delete(call: Call) -> None:
         raise failure(
             f'invalid cascade value ({flags["cascade"]}). Must be "background", "foreground", or "orphan"'
         )
+    if flags["raw"]:
+        rawwrites.write(call, "DELETE")
+        return
     wanted = targets(call)
     if not wanted and flags["filename"]:
         call.print("No resources found\n")
@@ -120,6 +124,9 @@ def _visited(call: Call, target: Target) -> Iterator[Info]:
     ignore = bool(call.flags["ignore-not-found"])
     if target.name is None:
         yield from visit(call, [target], ignore_not_found=ignore, failed=failed)
+        return
+    if target.nameless is not None:
+        call.fail(failure(f'error when deleting "{target.source}": {NAMELESS}'))
         return
     try:
         found = call.cluster.get(target.resource.address, target.name, namespace_of(call, target))

@@ -90,6 +90,22 @@ def _viewed(call: Call, info: Info) -> Info:
     return Info(info.resource, obj)
 
 
+def edited(call: Call, obj: Manifest) -> Manifest | None:
+    """What an editor made of an object in one pass; None where it changed nothing. Raises kubectl's complaints."""
+    if call.desk is None:
+        raise failure('unable to launch the editor "vi"')
+    before = _text(call, [Info(call.find("configmaps"), obj)])
+    path = _temporary(call, 0)
+    after = _launched(call, call.desk, path, before, "")
+    if complaint := _complaint(after):
+        raise _preserved(call, call.desk, path, failure(f"The edited file failed validation: {complaint}"))
+    call.desk.remove(path)
+    if _stripped(before) == _stripped(after):
+        call.warn("Edit cancelled, no changes made.")
+        return None
+    return next(iter(parse_manifests(after, "edited-file")), None)
+
+
 # --- the loop ---------------------------------------------------------------------------------------
 
 

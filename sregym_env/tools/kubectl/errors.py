@@ -11,6 +11,9 @@ INVALID_TIMEOUT = (
 )
 
 
+NAMELESS = "resource name may not be empty"
+
+
 class KubectlError(SREGymError):
     """A command that ends with a message on stderr. ``text`` is printed as it is, with a newline added."""
 

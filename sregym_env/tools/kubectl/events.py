@@ -24,6 +24,7 @@ from sregym_env.tools.kubectl.output import (
 def run(call: Call) -> None:
     """List events, oldest first."""
     types = {word.strip().lower() for word in call.flags["types"]}
+    selector = _about(call)
     if types - {"normal", "warning"}:
         raise failure("valid --types are Normal or Warning")
     name, argument = split_format(call)
@@ -31,7 +32,6 @@ def run(call: Call) -> None:
         raise unknown_format(call.flags["output"], FORMATS_WITHOUT_TABLE)
     if name not in ("", "name"):
         check_format(call, name, argument)
-    selector = _about(call)
     events = call.cluster.list("events", call.scope, field_selector=selector)
     if types:
         events = [event for event in events if event.get("type", "").lower() in types]

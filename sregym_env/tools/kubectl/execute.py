@@ -12,7 +12,8 @@ from sregym_env.tools.kubectl.call import TIME_IS_UP, Call, Verb
 from sregym_env.tools.kubectl.containers import choose, container_names
 from sregym_env.tools.kubectl.errors import KubectlError, failure, usage_failure
 from sregym_env.tools.kubectl.flags import Flag
-from sregym_env.tools.kubectl.resolve import one_pod
+from sregym_env.tools.kubectl.resolve import Info, first_pod, one_pod, targets
+from sregym_env.tools.kubectl.writing import from_files
 
 _RUNTIME_ERROR = "error: Internal error occurred: "
 _NOT_STARTED = (126, 127)
@@ -21,10 +22,11 @@ _NOT_STARTED = (126, 127)
 
 def run(call: Call) -> None:
     """Run a command in a container."""
-    if not call.args or call.dash == 0:
+    given = call.flags["filename"]
+    if (not call.args or call.dash == 0) and not given:
         call.connect()
         raise failure("pod, type/name or --filename must be specified")
-    if call.dash < 0 and len(call.args) > 1:
+    if call.dash < 0 and len(call.args) > (0 if given else 1):
         raise usage_failure(
             "exec [POD] [COMMAND] is not supported anymore. Use exec [POD] -- [COMMAND] instead", "exec"
         )
@@ -32,10 +34,10 @@ def run(call: Call) -> None:
         raise usage_failure(
             "exec [POD] [COMMAND] is not supported anymore. Use exec [POD] -- [COMMAND] instead", "exec"
         )
-    command = call.args[1:]
+    command = call.args[1:] if call.dash != 0 else call.args
     if not command:
         raise failure("you must specify at least one command for the container")
-    pod = one_pod(call, call.args[0])
+    pod = _of_file(call) if given else one_pod(call, call.args[0])
     container = container_of(call, pod)
     if call.flags["tty"] and call.flags["stdin"] and not call.flags["quiet"]:
         call.warn("Unable to use a TTY - input is not a terminal or the right kind of file")
@@ -54,6 +56,17 @@ def run(call: Call) -> None:
         call.exit_code = result.exit_code
     if result.chunks:
         call.chunks = (*notes, *result.chunks)
+
+
+def _of_file(call: Call) -> Manifest:
+    """The pod of the object that a file names."""
+    targets(call, call.args[: max(call.dash, 0)])  # words beside a file are refused
+    found = [Info(resource, manifest) for _, resource, manifest in from_files(call)]
+    if len(found) > 1:
+        raise failure("cannot exec into multiple objects at a time")
+    if found[0].resource.key == "pods":
+        return call.cluster.get("pods", found[0].name, found[0].namespace)
+    return first_pod(call, found[0])
 
 
 def _carried_out(call: Call, pod: Manifest, container: str, command: Sequence[str], stdin: str) -> ExecResult:

@@ -17,7 +17,7 @@ from sregym_env.tools.kubectl.writing import (
     SAVE_CONFIG,
     UNNAMED,
     create_object,
-    pairs,
+    label_specs,
 )
 
 
@@ -49,7 +49,7 @@ def _service(call: Call, info: Info) -> Manifest:
         spec["sessionAffinity"] = flags["session-affinity"]
     labels = info.object["metadata"].get("labels") or {}
     if flags["labels"]:
-        labels = pairs(tuple(str(flags["labels"]).split(",")), "label")
+        labels = label_specs(str(flags["labels"]))
     metadata: dict[str, Any] = {
         "creationTimestamp": None,
         "name": flags["name"] or info.name,
@@ -68,7 +68,7 @@ def _service(call: Call, info: Info) -> Manifest:
 
 def _selector(call: Call, info: Info) -> dict[str, str]:
     if call.flags["selector"]:
-        return dict(pairs(tuple(str(call.flags["selector"]).split(",")), "selector"))
+        return label_specs(str(call.flags["selector"]))
     need_typed(info)
     key = info.resource.key
     if key == "pods":

@@ -16,7 +16,7 @@ from sregym_env.kube.durations import parse_duration
 from sregym_env.kube.numbers import is_whole
 from sregym_env.tools.kubectl.errors import KubectlError
 
-Kind = Literal["bool", "string", "int", "duration", "strings", "csv"]
+Kind = Literal["bool", "string", "int", "int32", "duration", "strings", "csv"]
 """``strings`` may be repeated; ``csv`` may be repeated and holds comma-separated values; a duration is kept in
 nanoseconds."""
 
@@ -143,7 +143,9 @@ class _FlagError(Exception):
 def _default(flag: Flag) -> Any:
     if flag.default is not None:
         return flag.default
-    return {"bool": False, "string": "", "int": 0, "duration": 0, "strings": (), "csv": ()}[flag.kind]
+    return {"bool": False, "string": "", "int": 0, "int32": 0, "duration": 0, "strings": (), "csv": ()}[
+        flag.kind
+    ]
 
 
 def _store(flag: Flag, text: str, values: dict[str, Any], given: dict[str, str]) -> None:
@@ -183,14 +185,15 @@ def _value(kind: Kind, text: str) -> Any:
         if text in _TRUE or text in _FALSE:
             return text in _TRUE
         raise ValueError(f'strconv.ParseBool: parsing "{text}": invalid syntax')
-    if kind == "int":
+    if kind in ("int", "int32"):
         wrong = f'strconv.ParseInt: parsing "{text}": '
         if len(text) > 30 and is_whole(text.lstrip("+-")):
             raise ValueError(f"{wrong}value out of range")
         number = _go_int(text)
         if number is None:
             raise ValueError(f"{wrong}invalid syntax")
-        if not -(1 << 63) <= number < 1 << 63:
+        bits = 31 if kind == "int32" else 63
+        if not -(1 << bits) <= number < 1 << bits:
             raise ValueError(f"{wrong}value out of range")
         return number
     if kind == "duration":

@@ -15,16 +15,9 @@ from sregym_env.tools.kubectl.errors import KubectlError, failure
 from sregym_env.tools.kubectl.flags import Flag
 from sregym_env.tools.kubectl.output import check_format, print_infos, split_format
 from sregym_env.tools.kubectl.raw import get_raw
-from sregym_env.tools.kubectl.resolve import Info, Target, targets, visit
+from sregym_env.tools.kubectl.resolve import NOTHING_ASKED, Info, Target, targets, visit
 from sregym_env.tools.kubectl.table import TablePrinter
 from sregym_env.tools.kubectl.watch import watch
-
-_NOTHING_ASKED = """\
-You must specify the type of resource to get. Use "kubectl api-resources" for a complete list of supported resources.
-
-error: Required resource not specified.
-Use "kubectl explain <resource>" for a detailed description of that resource (e.g. kubectl explain pods).
-See 'kubectl get -h' for help and examples"""
 
 
 def run(call: Call) -> None:
@@ -40,13 +33,18 @@ def run(call: Call) -> None:
         get_raw(call, flags["raw"])
         return
     if not call.args and not flags["filename"] and not flags["kustomize"]:
-        raise KubectlError(_NOTHING_ASKED)
+        raise KubectlError(NOTHING_ASKED)
     name, argument = split_format(call)
     if flags["show-labels"] and name not in ("", "wide"):
         raise failure(f"--show-labels option cannot be used with {flags['output']} printer")
     if flags["output-watch-events"] and not (flags["watch"] or flags["watch-only"]):
         raise failure("--output-watch-events option can only be used with --watch or --watch-only")
-    wanted = targets(call)
+    try:
+        wanted = targets(call)
+    except KubectlError as error:
+        if flags["filename"] and error.text.startswith(("error parsing ", "unable to decode ")):
+            check_format(call, name, argument)  # a file that cannot be read is told of last
+        raise
     if flags["subresource"]:
         _check_subresource(wanted, flags["subresource"])
     if flags["watch"] or flags["watch-only"]:
@@ -67,7 +65,7 @@ def run(call: Call) -> None:
                 answered=answered.append,
             )
         )
-    single = len(wanted) == 1 and wanted[0].name is not None
+    single = len(wanted) == 1 and bool(wanted[0].name)
     if not (single and failures):
         check_format(call, name, argument)  # kubectl looks at the objects first
     for error in failures:
@@ -85,7 +83,7 @@ def run(call: Call) -> None:
     if name in ("", "wide"):
         _print_tables(call, infos, wanted, answered, wide=name == "wide")
         return
-    if infos or not single:
+    if infos or not (single or flags["ignore-not-found"]):
         print_infos(call, name, argument, infos, single=single)
 
 
@@ -150,7 +148,10 @@ def _print_tables(
         if start and not call.flags["no-headers"]:
             call.print("\n")
         objects = [info.object for info in infos[start:end]]
-        call.print(align(table.lines(resource, objects, kind=kind)))
+        if infos[start].name:
+            call.print(align(table.lines(resource, objects, kind=kind)))
+        else:  # what a file names no name of: no server has made a table of it
+            call.print(align([["NAME", "AGE"], *(["", "<unknown>"] for _ in objects)]))
         start = end
 
 

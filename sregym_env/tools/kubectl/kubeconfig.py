@@ -73,6 +73,23 @@ class KubeConfig:
         found: Manifest = json.loads(dict(self.options).get(cluster, "{}"))
         return found
 
+    def with_cluster(self, name: str, server: str, option: Manifest) -> KubeConfig:
+        """With a cluster of that name added or changed."""
+        options = {key: value for key, value in self.options if key != name}
+        if option:
+            options[name] = json.dumps(option)
+        changed = replace(self, options=tuple(options.items()))
+        if name == self.cluster:
+            return replace(changed, server=server)
+        known = {**dict(self.more_clusters), name: server}
+        return replace(changed, more_clusters=tuple(sorted(known.items())))
+
+    def with_user(self, name: str, credential: Manifest) -> KubeConfig:
+        """With a user of that name added or changed."""
+        known = {**dict(self.credentials), name: json.dumps(credential)}
+        added = () if name in self.users else (name,)
+        return replace(self, credentials=tuple(known.items()), more_users=(*self.more_users, *added))
+
     def text(self) -> str:
         """The file."""
         return to_yaml(

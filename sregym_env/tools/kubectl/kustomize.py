@@ -11,6 +11,9 @@ from sregym_env.tools.kubectl.call import Call, Verb
 from sregym_env.tools.kubectl.errors import KubectlError, failure
 from sregym_env.tools.kubectl.flags import Flag
 
+ONE_OF = "only one of -f or -k can be specified"
+"""The complaint about both kinds of sources at once."""
+
 
 class _Nothing:
     """The files where there are none."""
@@ -27,7 +30,7 @@ class _Nothing:
 def built(call: Call, folder: str) -> Sequence[Manifest]:
     """The objects of a kustomization, in the order in which they are handled; warnings go to stderr."""
     if call.flags.get("filename"):
-        raise failure("only one of -f or -k can be specified")
+        raise failure(ONE_OF)
     try:
         made = build(call.files or _Nothing(), folder, home=getattr(call.files, "folder", "/"))
     except KustomizeError as error:

@@ -6,17 +6,36 @@ import json
 
 import orjson
 
+from sregym_env.kube.status import StatusError
 from sregym_env.kube.types import Manifest
 from sregym_env.kube.yamlout import to_yaml
+from sregym_env.tools.kubectl import edit
 from sregym_env.tools.kubectl.call import Call, Verb
 from sregym_env.tools.kubectl.errors import failure
-from sregym_env.tools.kubectl.flags import DRY_RUN, FILENAME, KUSTOMIZE, OUTPUT, RECURSIVE, SELECTOR, Flag
+from sregym_env.tools.kubectl.flags import (
+    ALLOW_MISSING,
+    DRY_RUN,
+    FILENAME,
+    KUSTOMIZE,
+    OUTPUT,
+    RECORD,
+    RECURSIVE,
+    SELECTOR,
+    SHOW_MANAGED_FIELDS,
+    TEMPLATE,
+    Flag,
+)
 from sregym_env.tools.kubectl.resolve import Info, targets, visit
 from sregym_env.tools.kubectl.writing import (
+    FIELD_MANAGER,
     LAST_APPLIED,
+    NAMELESS,
     NOTHING_GIVEN,
+    UNNAMED,
+    VALIDATE,
     from_files,
     patch_object,
+    retrieving,
     with_last_applied,
 )
 
@@ -37,8 +56,21 @@ def view(call: Call) -> None:
     wanted = targets(call)
     if not wanted:
         raise failure(NOTHING_GIVEN)
-    for info in visit(call, wanted):
-        applied = parsed((info.object["metadata"].get("annotations") or {}).get(LAST_APPLIED))
+    if not any(target.name is not None for target in wanted) and not (
+        call.flags["all"] or call.flags["selector"]
+    ):
+        raise failure(UNNAMED)
+    found = []
+    for target in wanted:  # the first that is missing ends it, before anything is printed
+        for info in visit(call, [target], failed=_raised):
+            applied = parsed((info.object["metadata"].get("annotations") or {}).get(LAST_APPLIED))
+            if applied is None and target.source:
+                raise failure(
+                    f"error when no last-applied-configuration annotation found on resource: {info.name}\n "
+                    f'"{target.source}": <nil>'
+                )
+            found.append(applied)
+    for applied in found:
         if applied is None:
             continue
         if call.flags["output"] == "json":
@@ -49,10 +81,18 @@ def view(call: Call) -> None:
             call.print(to_yaml(applied))
 
 
+def _raised(error: StatusError) -> None:
+    raise error
+
+
 def replace_annotation(call: Call) -> None:
     """Set the annotation to what the files say without changing anything else."""
-    for _, resource, manifest in from_files(call):
+    if not call.flags["filename"]:
+        raise failure(NOTHING_GIVEN)
+    for source, resource, manifest in from_files(call):
         metadata = manifest["metadata"]
+        if not metadata.get("name"):
+            raise failure(retrieving(resource, "", metadata.get("namespace", ""), source) + NAMELESS)
         live = call.cluster.get(resource.address, metadata.get("name", ""), metadata.get("namespace"))
         annotations = live["metadata"].get("annotations") or {}
         if LAST_APPLIED not in annotations and not call.flags["create-annotation"]:
@@ -60,12 +100,51 @@ def replace_annotation(call: Call) -> None:
                 f"no last-applied-configuration annotation found on resource: {metadata.get('name', '')}, to "
                 "create the annotation, run the command with --create-annotation"
             )
-        text = with_last_applied(manifest)["metadata"]["annotations"][LAST_APPLIED]
-        body = {"metadata": {"annotations": {LAST_APPLIED: text}}}
-        patch_object(call, Info(resource, live), body, "configured", type="merge")
+        _put(call, Info(resource, live), manifest, "configured")
+
+
+def _put(call: Call, info: Info, manifest: Manifest, operation: str) -> None:
+    text = with_last_applied(manifest)["metadata"]["annotations"][LAST_APPLIED]
+    body = {"metadata": {"annotations": {LAST_APPLIED: text}}}
+    patch_object(call, info, body, operation, type="merge")
+
+
+def edit_annotation(call: Call) -> None:
+    """Edit the annotation of objects as a file. Raises kubectl's complaints about what is to be edited."""
+    wanted = targets(call)
+    if not wanted:
+        raise failure(NOTHING_GIVEN)
+    for info in list(visit(call, wanted, failed=_raised)):
+        applied = parsed((info.object["metadata"].get("annotations") or {}).get(LAST_APPLIED))
+        changed = edit.edited(call, applied or {})
+        if changed is not None:
+            _put(call, info, changed, "edited")
 
 
 VERBS: tuple[Verb, ...] = (
+    Verb(
+        "edit-last-applied",
+        "Edit latest last-applied-configuration annotations of a resource/object",
+        edit_annotation,
+        (
+            ALLOW_MISSING,
+            FIELD_MANAGER,
+            FILENAME,
+            KUSTOMIZE,
+            OUTPUT,
+            RECORD,
+            RECURSIVE,
+            SHOW_MANAGED_FIELDS,
+            TEMPLATE,
+            VALIDATE,
+            Flag(
+                "windows-line-endings",
+                kind="bool",
+                help="Defaults to the line ending native to your platform.",
+            ),
+        ),
+        usage="apply edit-last-applied (RESOURCE/NAME | -f FILENAME)",
+    ),
     Verb(
         "set-last-applied",
         "Set the last-applied-configuration annotation on a live object to match the contents of a file",

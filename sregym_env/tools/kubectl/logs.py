@@ -45,14 +45,19 @@ def run(call: Call) -> None:
         )
 
 
-def _check(call: Call) -> None:
-    flags, args = call.flags, call.args
-    if not args and not flags["selector"]:
+def check_words(call: Call) -> None:
+    """Refuse words that do not go together, and too few of them."""
+    args = call.args
+    if not args and not call.flags["selector"]:
         raise usage_failure(_USAGE, "logs")
-    if args and flags["selector"]:
+    if args and call.flags["selector"]:
         raise usage_failure("only a selector (-l) or a POD name is allowed", "logs")
     if len(args) > 2:
         raise usage_failure(_USAGE, "logs")
+
+
+def _check(call: Call) -> None:
+    flags, args = call.flags, call.args
     if len(args) == 2 and flags["container"]:
         raise failure("only one of -c or an inline [CONTAINER] arg is allowed")
     if flags["all-containers"] and flags["container"]:

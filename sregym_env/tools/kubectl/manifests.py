@@ -29,12 +29,29 @@ def read_sources(call: Call, files: Sequence[str]) -> Iterator[tuple[str, Manife
     found = False
     validate = call.flags.get("validate", "false") not in ("false", "ignore", "warn")
     need_paths(call, files)
+    call.connect()
     for path, text in _sources(call, files):
         for manifest in parse_manifests(text, path, validate=validate):
             found = True
-            yield path, manifest
+            yield path, manifest if manifest.get("apiVersion") else _unversioned(call, manifest, path)
     if not found and call.command not in ("get", "describe", "delete", "replace", "diff"):
         raise KubectlError("error: no objects passed to " + call.command.split()[0])
+
+
+def _unversioned(call: Call, manifest: Manifest, source: str) -> Manifest:
+    """An object of no version is taken for one of the core API's; what is asked for it then is served nowhere."""
+    core = {**manifest, "apiVersion": "v1"}
+    if call.resource_of(core) is None:
+        return manifest
+    if call.command in ("describe", "patch"):
+        return core
+    doing = {"delete": "deleting", "apply": "creating", "create": "creating", "replace": "replacing"}.get(
+        call.command
+    )
+    where = f'error when {doing} "{source}": ' if doing else ""
+    raise KubectlError(
+        f"Error from server (NotFound): {where}the server could not find the requested resource"
+    )
 
 
 def _sources(call: Call, files: Sequence[str]) -> Iterator[tuple[str, str]]:
@@ -145,10 +162,6 @@ def _unrolled(document: Manifest, source: str) -> list[Manifest]:
     if not document.get("kind"):
         raise KubectlError(
             f"error: unable to decode \"{source}\": Object 'Kind' is missing in '{to_compact_json(document)}'"
-        )
-    if not document.get("apiVersion"):
-        raise KubectlError(
-            f"error: unable to decode \"{source}\": Object 'apiVersion' is missing in '{to_compact_json(document)}'"
         )
     if str(document["kind"]).endswith("List") and isinstance(document.get("items"), list):
         return [obj for item in document["items"] for obj in _unrolled(item, source)]

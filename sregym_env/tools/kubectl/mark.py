@@ -18,6 +18,7 @@ from sregym_env.tools.kubectl.flags import (
     SELECTOR,
     Flag,
 )
+from sregym_env.tools.kubectl.output import FORMATS_WITHOUT_TABLE, split_format, unknown_format
 from sregym_env.tools.kubectl.resolve import Info
 from sregym_env.tools.kubectl.writing import (
     ALL,
@@ -58,6 +59,12 @@ def _mark(call: Call, field: str, word: str, added: str, removed: str) -> None:
         raise failure("one or more resources must be specified as <resource> <name> or <resource>/<name>")
     if not changes and not flags["list"]:
         raise failure(f"at least one {word} update is required")
+    if (
+        word == "annotation"
+        and (form := split_format(call)[0])
+        and form not in FORMATS_WITHOUT_TABLE.split(",")
+    ):
+        raise unknown_format(flags["output"], FORMATS_WITHOUT_TABLE)
     errors: list[StatusError] = []
     infos = list(chosen(call, objects, need_name=UNNAMED, failed=errors.append))
     for info in infos:

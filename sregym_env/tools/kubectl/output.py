@@ -8,11 +8,11 @@ from functools import lru_cache
 
 from sregym_env.kube.columns import parse_columns, parse_columns_file
 from sregym_env.kube.goorder import to_go_json
-from sregym_env.kube.gotemplate import TemplateError, compile_go_template
+from sregym_env.kube.gotemplate import TemplateError, compile_go_template, go_print
 from sregym_env.kube.jsonpath import JSONPathError, Template, compile_template, go_quote, go_syntax
 from sregym_env.kube.ownership.inferred import with_managed_fields
 from sregym_env.kube.types import Manifest
-from sregym_env.kube.yamlout import to_json, to_yaml
+from sregym_env.kube.yamlout import to_compact_json, to_json, to_yaml
 from sregym_env.tools.kubectl.call import Call
 from sregym_env.tools.kubectl.errors import KubectlError
 from sregym_env.tools.kubectl.resolve import Info
@@ -57,7 +57,10 @@ def print_value(call: Call, name: str, argument: str, value: Manifest) -> None:
         renderer(call, name, argument)(value)
 
 
-_MAKING = ("create ", "run", "expose", "autoscale", "rollout history", "auth whoami", "config view")
+_MAKING = (
+    "create ", "run", "expose", "autoscale", "rollout history", "rollout pause", "rollout restart", "auth whoami", "config view",
+    "set image", "set env",
+)  # fmt: skip
 
 
 def _made_here(call: Call) -> bool:
@@ -130,6 +133,10 @@ def _render_jsonpath(template: Template, value: Manifest, allow_missing: bool, a
         ) from None
 
 
+_SOMEWHERE = 'output:1: executing "output"'
+"""Where something went wrong, if that is not known."""
+
+
 def _go_template(call: Call, argument: str) -> Callable[[Manifest], None]:
     _need_template(argument)
     try:
@@ -137,13 +144,20 @@ def _go_template(call: Call, argument: str) -> Callable[[Manifest], None]:
     except TemplateError as error:
         raise KubectlError(f"error: error parsing template {argument}, {error}") from None
 
+    allow_missing = bool(call.flags.get("allow-missing-template-keys", True))
+
     def render(value: Manifest) -> None:
         try:
-            call.print(template.render(value))
+            call.print(template.render(value, allow_missing=allow_missing))
         except TemplateError as error:
-            raise KubectlError(
-                f'error: error executing template {go_quote(argument)}: template: output:1: executing "output": {error}'
-            ) from None
+            text = f"template: {error.spot or _SOMEWHERE}: {error}"
+            # Where it can be seen, as the real one thinks.
+            call.print(
+                f"{error.written}Error executing template: {text}. Printing more information for debugging the template:\n"
+                f"\ttemplate was:\n\t\t{argument}\n\traw data was:\n\t\t{to_compact_json(value)}\n"
+                f"\tobject given to template engine was:\n\t\t{go_print(value)}\n\n"
+            )
+            raise KubectlError(f"error: error executing template {go_quote(argument)}: {text}") from None
 
     return render
 
@@ -208,10 +222,12 @@ def print_infos(call: Call, name: str, argument: str, infos: Sequence[Info], *, 
         return
     objects = [shown(call, info, name, argument) for info in infos]
     alone = single and len(objects) == 1
+    before = len(call.out)
     try:
         print_value(call, name, argument, objects[0] if alone else as_list(objects))
     except KubectlError:
         # Some complaints quote the whole object.
+        del call.out[before:]
         objects = [with_managed_fields(info.resource, info.object) for info in infos]
         print_value(call, name, argument, objects[0] if alone else as_list(objects))
 
@@ -238,7 +254,12 @@ def print_object(call: Call, info: Info, message: str) -> None:
         obj = shown(call, info, name, argument)
         if name == "yaml" and call.out and not _separate(call):
             call.print("---\n")
-        print_value(call, name, argument, obj)
+        before = len(call.out)
+        try:
+            print_value(call, name, argument, obj)
+        except KubectlError:
+            del call.out[before:]
+            print_value(call, name, argument, with_managed_fields(info.resource, info.object))
 
 
 def _separate(call: Call) -> bool:

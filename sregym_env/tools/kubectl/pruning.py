@@ -10,6 +10,7 @@ from sregym_env.kube.registry import Resource
 from sregym_env.kube.types import Manifest
 from sregym_env.tools.kubectl.call import Call
 from sregym_env.tools.kubectl.errors import failure
+from sregym_env.tools.kubectl.manifests import need_paths
 from sregym_env.tools.kubectl.output import print_value, shown, split_format
 from sregym_env.tools.kubectl.resolve import Info
 from sregym_env.tools.kubectl.writing import LAST_APPLIED, dry_run_of, report
@@ -48,6 +49,9 @@ class Visited:
 def allowed(call: Call) -> tuple[Resource, ...]:
     """The types of ``--prune-allowlist``; none where there is no such list. Raises kubectl's complaints."""
     found = []
+    if call.command == "diff" and not call.flags.get("prune-allowlist"):
+        need_paths(call, call.flags["filename"] or ())
+        call.warn(_DEPRECATED)
     for text in call.flags.get("prune-allowlist") or ():
         parts = str(text).split("/")
         if len(parts) != 3:
@@ -64,7 +68,8 @@ def allowed(call: Call) -> tuple[Resource, ...]:
 def unwanted(call: Call, visited: Visited, chosen: Sequence[Resource]) -> Iterator[Info]:
     """The objects that were applied by a client once and have not been visited."""
     if not chosen:
-        call.warn(_DEPRECATED)
+        if call.command != "diff":  # which has said so before it read any file
+            call.warn(_DEPRECATED)
         chosen = [call.find(token) for token in (*_NAMESPACED, *_CLUSTER_WIDE)]
     for namespace in sorted(visited.namespaces):
         for resource in chosen:

@@ -1,9 +1,13 @@
-"""``get --raw``: GETs of API paths, as the API server takes them: who may not ask is told so before anything else."""
+"""``get --raw``: GETs of API paths, as the API server takes them: who may not ask is told so before anything else.
+
+Writes are in :mod:`sregym_env.tools.kubectl.rawwrites`.
+"""
 
 from __future__ import annotations
 
 import json
 import re
+from dataclasses import dataclass
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 from sregym_env.cluster.http import HttpCall
@@ -23,9 +27,9 @@ from sregym_env.kube.status import (
 from sregym_env.kube.types import Manifest
 from sregym_env.tools.kubectl.call import Call
 
-_PATH = re.compile(
+PATH = re.compile(
     r"/(?:api/(?P<core>v1)|apis/(?P<group>[^/]+)/(?P<version>[^/]+))"
-    r"(?:/namespaces/(?P<namespace>[^/]+)(?=/[^/]+))?/(?P<plural>[^/]+)(?:/(?P<name>[^/]+))?(?:/(?P<sub>[^/]+))?"
+    r"(?:/namespaces/(?P<namespace>[^/]+)(?=/(?!(?:status|finalize)\Z)[^/]+))?/(?P<plural>[^/]+)(?:/(?P<name>[^/]+))?(?:/(?P<sub>[^/]+))?"
     r"(?P<rest>/.*)?\Z"
 )
 
@@ -35,16 +39,16 @@ def get_raw(call: Call, uri: str) -> None:
     parts = urlsplit(uri)
     path = parts.path.rstrip("/") or "/"
     query = parse_qs(parts.query, keep_blank_values=True)
-    match = _PATH.match(path)
+    match = PATH.match(path)
     if match is not None:
         _resource(call, match, query)
         return
     if not call.cluster.review_access("get", path):
         raise forbidden_path(call.cluster.user.name, "get", path)
-    call.print(_document(call, path, query))
+    call.print(document(call, path, query))
 
 
-def _document(call: Call, path: str, query: dict[str, list[str]]) -> str:
+def document(call: Call, path: str, query: dict[str, list[str]]) -> str:
     """What is no object: health, version, discovery. Raises NotFound."""
     registry = call.registry
     if path.strip("/").partition("/")[0] in health.ENDPOINTS:
@@ -56,7 +60,7 @@ def _document(call: Call, path: str, query: dict[str, list[str]]) -> str:
     if path in ("/api", "/apis"):
         address = call.kubeconfig.content.server.removeprefix("https://")
         found = discovery.core_versions(address) if path == "/api" else discovery.groups(registry)
-        return _served_json(found) + "\n"
+        return served_json(found) + "\n"
     served = re.fullmatch(r"/api/(v1)|/apis/([^/]+/[^/]+)|/apis/([^/]+)", path)
     if served is None:
         raise unknown_path()
@@ -64,7 +68,7 @@ def _document(call: Call, path: str, query: dict[str, list[str]]) -> str:
     document = document or discovery.resources(registry, served[1] or served[2] or "")
     if document is None:
         raise unknown_path()
-    return _served_json(document) + "\n"
+    return served_json(document) + "\n"
 
 
 def _stored(call: Call) -> dict[str, int]:
@@ -84,26 +88,24 @@ def _stored(call: Call) -> dict[str, int]:
 
 
 def _resource(call: Call, match: re.Match[str], query: dict[str, list[str]]) -> None:
-    resource = _served(call.registry, match)
-    namespace, name, sub = match["namespace"], match["name"], match["sub"] or ""
-    group = match["group"] or ""
-    key = resource or (f"{match['plural']}.{group}" if group else match["plural"])
+    where = placed(call, match)
+    resource, namespace, name, sub = where.resource, where.namespace, where.name, where.sub
     plain = nodeproxy.node_of(name or "") if sub == "proxy" and match["plural"] == "nodes" else name or ""
     verb = "get" if name else "list"
-    token = resource.key if resource else str(key)
-    if not call.cluster.review_access(verb, token, namespace, plain, sub):
-        raise forbidden(key, name or "", call.cluster.user.name, verb, namespace or "", sub)
+    if not call.cluster.review_access(verb, where.token, namespace, plain, sub):
+        user = call.cluster.user.name
+        raise forbidden(resource or where.token, name or "", user, verb, namespace or "", sub)
     if resource is None:
         raise unknown_path()
     first = {key: values[0] for key, values in query.items()}
     if sub == "proxy" and name:
-        _proxied(call, resource, namespace or "", name, match["rest"] or "/", query)
+        proxied(call, resource, namespace or "", name, match["rest"] or "/", query)
     elif sub == "log" and resource.key == "pods" and name:
         _log(call, namespace or "", name, first)
     elif sub and (sub not in resource.subresources or sub not in ("status", "scale")):
         raise unknown_path()
     else:
-        call.print(_served_json(_body(call, resource, namespace, name, sub, first)) + "\n")
+        call.print(served_json(_body(call, where, resource, first)) + "\n")
 
 
 def _log(call: Call, namespace: str, name: str, query: dict[str, str]) -> None:
@@ -116,8 +118,15 @@ def _log(call: Call, namespace: str, name: str, query: dict[str, str]) -> None:
 # --- proxies --------------------------------------------------------------------------------------
 
 
-def _proxied(
-    call: Call, resource: Resource, namespace: str, name: str, rest: str, query: dict[str, list[str]]
+def proxied(
+    call: Call,
+    resource: Resource,
+    namespace: str,
+    name: str,
+    rest: str,
+    query: dict[str, list[str]],
+    method: str = "GET",
+    body: str = "",
 ) -> None:
     """What a kubelet, a pod or one of a Service's pods answers. Raises ServiceUnavailable."""
     if resource.key == "nodes":
@@ -136,7 +145,10 @@ def _proxied(
         raise unknown_path()
     asked = urlencode([(key, value) for key, values in query.items() for value in values])
     done = call.cluster.forward(
-        namespace, pod, number, HttpCall(rest + (f"?{asked}" if asked else ""), timeout=30.0)
+        namespace,
+        pod,
+        number,
+        HttpCall(rest + (f"?{asked}" if asked else ""), method, body=body, timeout=30.0),
     )
     if done.outcome != "ok":
         reason = {"refused": "connect: connection refused", "timeout": "i/o timeout"}.get(
@@ -194,9 +206,31 @@ def _refused(code: int, body: str) -> StatusError:
 # --- objects --------------------------------------------------------------------------------------
 
 
-def _served_json(body: Manifest) -> str:
+def served_json(body: Manifest) -> str:
     """A body as the server writes it: the order of keys is the stored one, nothing is escaped."""
     return json.dumps(body, separators=(",", ":"), ensure_ascii=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """What a path of the API leads to."""
+
+    resource: Resource | None
+    """None where the server does not have it."""
+    token: str
+    """What rights are about: the resource as they name it."""
+    namespace: str | None
+    name: str | None
+    """None for the collection."""
+    sub: str
+
+
+def placed(call: Call, match: re.Match[str]) -> Place:
+    """Where a path leads that :data:`PATH` matches."""
+    resource = _served(call.registry, match)
+    group = match["group"] or ""
+    token = resource.key if resource else f"{match['plural']}.{group}" if group else match["plural"]
+    return Place(resource, str(token), match["namespace"], match["name"], match["sub"] or "")
 
 
 def _served(registry: Registry, match: re.Match[str]) -> Resource | None:
@@ -207,22 +241,27 @@ def _served(registry: Registry, match: re.Match[str]) -> Resource | None:
     return None
 
 
-def _body(
-    call: Call, resource: Resource, namespace: str | None, name: str | None, sub: str, query: dict[str, str]
-) -> Manifest:
-    if name:
-        found = call.cluster.get(resource.address, name, namespace, subresource=sub)
-        return found if sub == "scale" else with_managed_fields(resource, found)
+def _body(call: Call, where: Place, resource: Resource, query: dict[str, str]) -> Manifest:
+    if where.name:
+        found = call.cluster.get(resource.address, where.name, where.namespace, subresource=where.sub)
+        return found if where.sub == "scale" else with_managed_fields(resource, found)
+    return listing(call, where, query)
+
+
+def listing(call: Call, where: Place, query: dict[str, str]) -> Manifest:
+    """A collection, as far as the query's selectors choose it."""
+    resource = where.resource
+    assert resource is not None
     items = call.cluster.list(
         resource.address,
-        namespace,
+        where.namespace,
         label_selector=query.get("labelSelector", ""),
         field_selector=query.get("fieldSelector", ""),
     )
     return {
         "kind": resource.list_kind,
         "apiVersion": resource.api_version,
-        "metadata": {},
+        "metadata": {"resourceVersion": head} if (head := call.cluster.head(resource.address)) else {},
         "items": [
             {k: v for k, v in with_managed_fields(resource, item).items() if k not in ("kind", "apiVersion")}
             for item in items

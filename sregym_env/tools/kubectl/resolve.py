@@ -6,10 +6,12 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from sregym_env.kube.registry import Resource
+from sregym_env.kube.selectors import parse_labels
 from sregym_env.kube.status import StatusError
 from sregym_env.kube.types import Manifest
+from sregym_env.tools.kubectl import kustomize
 from sregym_env.tools.kubectl.call import Call
-from sregym_env.tools.kubectl.errors import INVALID_TIMEOUT, KubectlError
+from sregym_env.tools.kubectl.errors import INVALID_TIMEOUT, NAMELESS, KubectlError, failure
 from sregym_env.tools.kubectl.manifests import need_paths, read_sources
 
 
@@ -23,6 +25,8 @@ class Target:
     """Set when a manifest named it; otherwise the request's namespace applies."""
     source: str = ""
     """The file that named it, if one did."""
+    nameless: Manifest | None = None
+    """What stands in the file, where it gives no name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +58,12 @@ def targets(call: Call, words: Sequence[str] | None = None, *, categories: bool 
 
     The order of the checks is that of kubectl's builder: paths, then selectors, then names.
     """
+    if call.flags.get("filename") and call.flags.get("kustomize"):
+        raise failure(kustomize.ONE_OF)
     args = _several(list(call.args if words is None else words))
     slashed = _slashed(args) if any("/" in arg for arg in args) else []
     if args and not slashed:
-        if call.unusable and call.command in _GATHERING and "," in args[0]:
+        if call.unusable and call.command in (*_GATHERING, "delete") and "," in args[0]:
             raise KubectlError("\n".join([INVALID_TIMEOUT] * len(args[0].split(","))))
         call.connect()  # a word may be a category, which only the server knows
     if files := call.flags.get("filename") or tuple(filter(None, (call.flags.get("kustomize"),))):
@@ -70,9 +76,7 @@ def targets(call: Call, words: Sequence[str] | None = None, *, categories: bool 
     chosen = call.flags.get("selector") or call.flags.get("field-selector")
     if slashed:
         if chosen:
-            raise KubectlError(
-                "error: selectors and the all flag cannot be used when passing resource/name arguments"
-            )
+            raise KubectlError(_CHOSEN_AND_NAMED)
         found = [Target(call.find(type_), name) for type_, name in slashed]
     elif args[1:] and chosen:
         raise KubectlError("error: name cannot be provided when a selector is specified")
@@ -83,8 +87,31 @@ def targets(call: Call, words: Sequence[str] | None = None, *, categories: bool 
     return found
 
 
+def check_words(call: Call) -> None:
+    """Refuse ``TYPE/NAME`` words that do not go together, or not with selectors."""
+    args = _several(list(call.args))
+    if any("/" in arg for arg in args):
+        _slashed(args)
+        if call.flags.get("selector") or call.flags.get("field-selector"):
+            raise KubectlError(_CHOSEN_AND_NAMED)
+    if call.command == "get" and not args and not call.flags["filename"] and not call.flags["kustomize"]:
+        raise KubectlError(NOTHING_ASKED)
+
+
+NOTHING_ASKED = """\
+You must specify the type of resource to get. Use "kubectl api-resources" for a complete list of supported resources.
+
+error: Required resource not specified.
+Use "kubectl explain <resource>" for a detailed description of that resource (e.g. kubectl explain pods).
+See 'kubectl get -h' for help and examples"""
+
+_CHOSEN_AND_NAMED = "error: selectors and the all flag cannot be used when passing resource/name arguments"
+
 _GATHERING = ("get", "describe")
 """Commands that tell several failures together, without a prefix."""
+
+_AS_WRITTEN = ("describe", "delete")
+"""Commands that choose among the objects of files by the labels that they have there."""
 
 _WITH_PATHS = (
     "error: when paths, URLs, or stdin is provided as input, you may not specify resource arguments as well"
@@ -94,6 +121,7 @@ _TUPLES_WITH_PATHS = "error: resource/name arguments cannot be provided when a p
 
 def from_files(call: Call, files: Sequence[str]) -> list[Target]:
     """The objects that manifests name, by identity only."""
+    labels = parse_labels(str(call.flags.get("selector") or "")) if call.command in _AS_WRITTEN else None
     found = []
     need_paths(call, call.flags.get("filename") or ())
     if call.unusable and call.command in _GATHERING:
@@ -104,7 +132,12 @@ def from_files(call: Call, files: Sequence[str]) -> list[Target]:
             metadata = manifest.get("metadata") or {}
             if resource is None:
                 raise no_match(manifest, files)
-            found.append(Target(resource, metadata.get("name", ""), metadata.get("namespace"), source))
+            if labels is not None and not labels.matches(metadata.get("labels") or {}):
+                continue
+            name = metadata.get("name") or ""
+            found.append(
+                Target(resource, name, metadata.get("namespace"), source, None if name else manifest)
+            )
     except KubectlError as error:
         bare = error.text.removeprefix("error: ")
         if not found and call.command in _GATHERING:
@@ -142,18 +175,18 @@ def _several(args: list[str]) -> list[str]:
 def _slashed(args: Sequence[str]) -> list[tuple[str, str]]:
     """Types and names of ``TYPE/NAME`` arguments."""
     found = []
+    if not all("/" in arg for arg in args):
+        raise KubectlError(
+            "error: there is no need to specify a resource type as a separate argument when passing "
+            "arguments in resource/name form (e.g. 'kubectl get resource/<resource_name>' instead of "
+            "'kubectl get resource resource/<resource_name>'"
+        )
     for arg in args:
-        if arg.count("/") == 1 and not all(arg.split("/")):
-            raise KubectlError("error: arguments in resource/name form must have a single resource and name")
-        if "/" not in arg:
-            raise KubectlError(
-                "error: there is no need to specify a resource type as a separate argument when passing "
-                "arguments in resource/name form (e.g. 'kubectl get resource/<resource_name>' instead of "
-                "'kubectl get resource resource/<resource_name>'"
-            )
         type_, _, name = arg.partition("/")
         if "/" in name:
             raise KubectlError("error: arguments in resource/name form may not have more than one slash")
+        if not type_ or not name:
+            raise KubectlError("error: arguments in resource/name form must have a single resource and name")
         found.append((type_, name))
     return found
 
@@ -184,6 +217,8 @@ def namespace_of(call: Call, target: Target) -> str | None:
 def get_object(call: Call, target: Target) -> Manifest:
     """The named object. Raises ``StatusError``: the namespace's where that is what is missing."""
     assert target.name is not None
+    if target.nameless is not None:
+        return _without_name(call, target.nameless)
     namespace = namespace_of(call, target)
     try:
         return call.cluster.get(target.resource.address, target.name, namespace)
@@ -191,6 +226,16 @@ def get_object(call: Call, target: Target) -> Manifest:
         if error.code == 404 and namespace not in (None, "", "default"):
             _need_namespace(call, str(namespace))
         raise
+
+
+def _without_name(call: Call, manifest: Manifest) -> Manifest:
+    """What stands for an object of a file that gives no name: there is nothing to get. Raises kubectl's complaint."""
+    if call.command == "get":
+        metadata = manifest.get("metadata") or {}
+        if call.resource_of(manifest) is not None and "namespace" not in metadata:
+            metadata = {**metadata, "namespace": call.namespace}
+        return {**manifest, "metadata": metadata}
+    raise failure(NAMELESS)
 
 
 def _need_namespace(call: Call, name: str) -> None:
@@ -259,7 +304,12 @@ def one_pod(call: Call, word: str) -> Manifest:
     obj = get_object(call, target)
     if target.resource.key == "pods":
         return obj
-    pods = pods_of(call, Info(target.resource, obj))
+    return first_pod(call, Info(target.resource, obj))
+
+
+def first_pod(call: Call, info: Info) -> Manifest:
+    """The pod that stands for a workload or Service. Raises kubectl's complaint where there is none."""
+    pods = pods_of(call, info)
     if not pods:
         # kubectl says this because it waits for a first pod; nobody here is made to wait in vain.
         raise KubectlError("error: timed out waiting for the condition")

@@ -21,9 +21,11 @@ from sregym_env.tools.kubectl.flags import DRY_RUN, FILENAME, KUSTOMIZE, OUTPUT,
 from sregym_env.tools.kubectl.writing import (
     FIELD_MANAGER,
     SAVE_CONFIG,
-    create_object,
     dry_run_of,
+    label_specs,
+    made,
     pairs,
+    report,
 )
 
 IMAGE_REFERENCE = re.compile(
@@ -37,17 +39,23 @@ def run(call: Call) -> None:
     """Start one pod; with ``-i`` or ``--attach`` wait for it and show its output."""
     flags = call.flags
     attach = _check(call)
-    objects = [(call.find("pods"), _with_overrides(call, _pod(call), str(flags["overrides"])))]
+    pods, dry_run = call.find("pods"), dry_run_of(call)
+    pod = made(call, pods, _with_overrides(call, _pod(call), str(flags["overrides"])))
+    created = [pod]
     if flags["expose"]:
-        objects.insert(0, (call.find("services"), _service(call)))
-    if dry_run_of(call) != "none" or not attach:
-        for resource, obj in objects:
-            create_object(call, resource, obj)
+        services = call.find("services")
+        try:
+            created.append(made(call, services, _service(call)))
+        except StatusError as error:
+            call.fail(error)
+        else:
+            # The pod is there first, and is told of last.
+            report(call, services, created[-1], "created", dry_run)
+            if flags["output"] == "yaml":
+                call.print("---\n")
+    if dry_run != "none" or not attach:
+        report(call, pods, pod, "created", dry_run)
         return
-    for resource, obj in objects[:-1]:
-        create_object(call, resource, obj)
-    pod = call.cluster.create(objects[-1][1], namespace=call.namespace, field_manager=call.manager)
-    created = [pod] if not flags["expose"] else [pod, objects[0][1]]
     try:
         _attach(call, pod)
     finally:
@@ -60,7 +68,7 @@ def _check(call: Call) -> bool:
     """Refuse what kubectl refuses; whether the command attaches to its pod."""
     flags = call.flags
     if not flags["image"]:
-        raise failure("--image is required" if "image" in call.given else 'required flag(s) "image" not set')
+        raise failure("--image is required")
     policy = flags["image-pull-policy"]
     if policy not in ("", "Always", "IfNotPresent", "Never"):
         raise usage_failure(f"invalid image pull policy: {policy}", call.command)
@@ -87,7 +95,7 @@ def _check(call: Call) -> bool:
 
 def _pod(call: Call) -> Manifest:
     flags, name, rest = call.flags, call.args[0], list(call.args[1:])
-    labels = _labels(str(flags["labels"])) if flags["labels"] else {"run": name}
+    labels = label_specs(str(flags["labels"])) if flags["labels"] else {"run": name}
     container: dict[str, Any] = {"name": name, "image": flags["image"], "resources": {}}
     if flags["image-pull-policy"]:
         container["imagePullPolicy"] = flags["image-pull-policy"]
@@ -114,16 +122,6 @@ def _pod(call: Call) -> Manifest:
         metadata["annotations"] = pairs(flags["annotations"], "annotations format")
     spec = {"containers": [container], "dnsPolicy": "ClusterFirst", "restartPolicy": flags["restart"]}
     return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec, "status": {}}
-
-
-def _labels(text: str) -> dict[str, str]:
-    found: dict[str, str] = {}
-    for part in text.split(","):
-        key, equals, value = part.partition("=")
-        if not equals:
-            raise failure(f"unexpected label spec: {part}")
-        found[key] = value
-    return found
 
 
 def _port(text: str) -> int:
@@ -267,4 +265,5 @@ RUN = Verb(
     ),
     usage='run NAME --image=image [--env="key=value"] [--port=port] [--dry-run=server|client] [--overrides=inline-json] [--command] -- [COMMAND] [args...]',
     group="Basic Commands (Beginner)",
+    required=("image",),
 )

@@ -35,8 +35,6 @@ from sregym_env.tools.kubectl.writing import (
 def scale(call: Call) -> None:
     """Set the number of replicas."""
     flags = call.flags
-    if "replicas" not in call.given:
-        raise failure('required flag(s) "replicas" not set')
     replicas = int(flags["replicas"])
     if replicas < 0:
         raise failure("The --replicas=COUNT flag is required, and COUNT must be greater than or equal to 0")
@@ -44,8 +42,6 @@ def scale(call: Call) -> None:
     infos = list(chosen(call, need_name=UNNAMED, failed=errors.append))
     if not infos and not flags["filename"]:
         raise failure(f"no objects passed to scale {_joined(errors)}".rstrip())
-    for error in errors[:1] if flags["filename"] else errors:
-        call.fail(error)
     for info in infos:
         if "scale" not in info.resource.subresources:
             raise KubectlError(
@@ -69,6 +65,8 @@ def scale(call: Call) -> None:
         report(call, info.resource, info.object, "scaled", dry_run)
         if flags["timeout"] and dry_run == "none":
             _wait_scaled(call, info, replicas)
+    for error in errors[:1] if flags["filename"] else errors:
+        call.fail(error)
 
 
 def _joined(errors: Sequence[StatusError]) -> str:
@@ -98,4 +96,5 @@ SCALE = Verb(
     ),
     usage="scale [--resource-version=version] [--current-replicas=count] --replicas=COUNT (-f FILENAME | TYPE NAME)",
     group="Deploy Commands",
+    required=("replicas",),
 )  # fmt: skip

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from sregym_env.kube import patch as patches
-from sregym_env.kube.selectors import parse_labels
+from sregym_env.kube.selectors import Requirement, parse_labels
 from sregym_env.kube.status import StatusError
 from sregym_env.kube.types import Manifest
 from sregym_env.tools.kubectl.call import Call, Verb
@@ -116,14 +116,17 @@ def _change_all(
 
 def _assignments(call: Call) -> tuple[list[str], list[str]]:
     """What is to be changed, and the changes (``GetResourcesAndPairs``). Raises where they are mixed up."""
-    what = {"set image": "image", "set env": "env"}.get(call.command, "")
     words: list[str] = []
     changes: list[str] = []
     for arg in call.args:
         if arg.find("=") > 0 or (arg.endswith("-") and arg != "-"):
             changes.append(arg)
+        elif changes and call.command == "set env":
+            raise failure(
+                f"all resources must be specified before environment changes: {' '.join(call.args)}"
+            )
         elif changes:
-            raise failure(f"all resources must be specified before {what} changes: {arg}")
+            raise failure(f"all resources must be specified before image changes: {arg}")
         else:
             words.append(arg)
     return words, changes
@@ -150,11 +153,9 @@ def image(call: Call) -> None:
 
     def change_one(info: Info) -> Manifest:
         spec = pod_spec(info)
-        for name in wanted:
-            if name != "*" and not any(
-                c["name"] == name for f in ("containers", "initContainers") for c in spec.get(f, ())
-            ):
-                raise _Skipped(f'unable to find container named "{name}"')
+        known = {c["name"] for f in ("containers", "initContainers") for c in spec.get(f, ())} | {"*"}
+        if missing := [f'unable to find container named "{name}"' for name in wanted if name not in known]:
+            raise _Skipped("\nerror: ".join(missing))
         for field in ("initContainers", "containers"):
             if field in spec:
                 spec[field] = [
@@ -172,6 +173,8 @@ def env(call: Call) -> None:
     """Set, remove or list environment variables."""
     words, changes = _assignments(call)
     if call.flags["list"]:
+        if call.flags["output"]:
+            raise failure("--list and --output may not be specified together")
         _list_env(call, words, changes)
         return
     source = call.flags["from"]
@@ -186,6 +189,8 @@ def env(call: Call) -> None:
                 "characters, digits, '_', '-', or '.', and must not start with a digit (e.g. 'my.env-name',  or "
                 "'MY_ENV.NAME',  or 'MyEnvName1', regex used for validation is '[-._a-zA-Z][-._a-zA-Z0-9]*')"
             )
+    if unknown := [text for text in changes if "=" not in text and not text.endswith("-")]:
+        raise failure(f"unknown environment variable: {unknown[0]}")
     added = {c.partition("=")[0]: c.partition("=")[2] for c in changes if not c.endswith("-") or "=" in c}
     added.pop("-", None)
     removed = {c[:-1] for c in changes if c.endswith("-") and "=" not in c}
@@ -367,13 +372,15 @@ def selector(call: Call) -> None:
     if not call.args:
         raise failure("one selector is required")
     words, last = list(call.args[:-1]), call.args[-1]
-    if words and "=" not in last and tuple(chosen(call, words, need_name=UNNAMED)):
-        raise failure(f"match expression [{_expression(last)}] not supported on this object")
-    expressions = last.split(",") if "=" in last else []
-    wanted = dict(part.partition("=")[::2] for part in expressions)
-    infos = list(chosen(call, words, need_name=UNNAMED)) if expressions else []
-    if not expressions:
-        raise failure(UNNAMED)
+    infos = list(chosen(call, words, need_name=UNNAMED))
+    if unsupported := _unsupported(last):
+        text = f"match expression [{unsupported}] not supported on this object"
+        if len(infos) > 1:
+            raise KubectlError("\n".join([text] * len(infos)))
+        if infos:
+            raise failure(text)
+        return
+    wanted = dict(part.partition("=")[::2] for part in last.split(","))
     for info in infos:
         if info.resource.key != "services":
             raise failure("setting a selector is only supported for Services")
@@ -384,11 +391,13 @@ def selector(call: Call) -> None:
         )
 
 
-def _expression(text: str) -> str:
-    """A requirement as Go prints it."""
-    (requirement,) = parse_labels(text).requirements[:1] or (None,)
-    if requirement is None:
-        return "{}"
+def _unsupported(text: str) -> str:
+    """The expressions of a selector that no Service can have, as Go prints them; empty where there are none."""
+    requirements = parse_labels(text).requirements
+    return " ".join(_expression(each) for each in requirements if each.operator not in ("=", "=="))
+
+
+def _expression(requirement: Requirement) -> str:
     operators = {"in": "In", "notin": "NotIn", "exists": "Exists", "!": "DoesNotExist"}
     operator = operators.get(requirement.operator, requirement.operator.title())
     return f"{{{requirement.key} {operator} [{' '.join(requirement.values)}]}}"

@@ -21,7 +21,7 @@ from sregym_env.tools.kubectl.flags import (
     Flag,
 )
 from sregym_env.tools.kubectl.output import FORMATS_WITHOUT_TABLE, split_format, unknown_format
-from sregym_env.tools.kubectl.resolve import Info, Target, targets, visit
+from sregym_env.tools.kubectl.resolve import Info, Target, get_object, list_objects, targets, visit
 from sregym_env.tools.kubectl.writing import ALL, NOTHING_GIVEN, UNNAMED, chosen, report, until
 
 Condition = Callable[[Manifest | None], bool]
@@ -42,14 +42,11 @@ def wait(call: Call) -> None:
     if call.flags["local"] and not call.flags["filename"]:
         raise KubectlError(_LOCAL)
     if str(call.flags["for"]).lower() == "create":
-        if not any(target.name for target in wanted) and len(wanted) > 1 and not _selected(call):
+        if not any(target.name for target in wanted) and not _selected(call):
             raise failure(UNNAMED)
-        there = until(
-            call, lambda: all(_exists(call, t.resource.key, t.name, call.namespace) for t in wanted), limit
-        )
-        if not there:
+        if not until(call, partial(_all_there, call, wanted), limit):
             raise failure("timed out waiting for the condition")
-    infos = list(chosen(call, need_name=UNNAMED)) if not deletion else _present(call, wanted)
+    infos = list(chosen(call, need_name=UNNAMED, wanted=wanted)) if not deletion else _present(call, wanted)
     if not infos and not deletion:
         if not call.exit_code:
             raise failure("no matching resources found")
@@ -61,6 +58,8 @@ def wait(call: Call) -> None:
             report(call, info.resource, info.object, "condition met")
         elif not limit:
             late.append(f"condition not met for {info.resource.plural}/{info.name}")
+        elif deletion and late:
+            late.append(_NO_TIME)
         else:
             late.append(f"timed out waiting for the condition on {info.resource.plural}/{info.name}")
     if late:
@@ -88,13 +87,25 @@ def _present(call: Call, wanted: list[Target]) -> list[Info]:
     return list(visit(call, wanted, ignore_not_found=True))
 
 
-def _exists(call: Call, resource: str, name: str | None, namespace: str) -> bool:
-    try:
-        return bool(
-            call.cluster.get(resource, name, namespace) if name else call.cluster.list(resource, namespace)
-        )
-    except StatusError:
-        return False
+_NO_TIME = "client rate limiter Wait returned an error: context deadline exceeded"
+"""What is said of the next objects when all the time was spent on those before: they are not even asked for."""
+
+
+def _all_there(call: Call, wanted: list[Target]) -> bool:
+    """Whether there is all that is waited for: of several that are missing, and of what files name, kubectl tells at once."""
+    missing: list[StatusError] = []
+    for target in wanted:
+        try:
+            get_object(call, target) if target.name is not None else list_objects(call, target.resource)
+        except StatusError as error:
+            if error.code != 404:
+                raise
+            missing.append(error)
+    if len(missing) > 1 or (missing and wanted[0].source):
+        for told in missing[:-1]:
+            call.fail(told)
+        raise missing[-1]
+    return not missing
 
 
 def _current(call: Call, info: Info) -> Manifest | None:

@@ -15,11 +15,11 @@ from sregym_env.kube.status import StatusError
 from sregym_env.kube.types import Json, Manifest
 from sregym_env.kube.yamlout import to_compact_json
 from sregym_env.tools.kubectl.call import Call
-from sregym_env.tools.kubectl.errors import KubectlError, failure
+from sregym_env.tools.kubectl.errors import NAMELESS, KubectlError, failure
 from sregym_env.tools.kubectl.flags import Flag
 from sregym_env.tools.kubectl.manifests import read_sources
 from sregym_env.tools.kubectl.output import print_object
-from sregym_env.tools.kubectl.resolve import Info, no_match, targets, visit
+from sregym_env.tools.kubectl.resolve import Info, Target, no_match, targets, visit
 
 NOTHING_GIVEN = (
     "You must provide one or more resources by argument or filename.\n"
@@ -172,6 +172,11 @@ def record(call: Call, info: Info) -> None:
 
 def create_object(call: Call, resource: Resource, obj: Manifest, operation: str = "created") -> None:
     """Create an object unless this is a client-side dry run, and report it."""
+    report(call, resource, made(call, resource, obj), operation, dry_run_of(call))
+
+
+def made(call: Call, resource: Resource, obj: Manifest) -> Manifest:
+    """Create an object unless this is a client-side dry run: the object as it is to be printed."""
     dry_run = dry_run_of(call)
     if resource.namespaced:
         obj = in_namespace(call, resource, obj)
@@ -182,13 +187,12 @@ def create_object(call: Call, resource: Resource, obj: Manifest, operation: str 
         if made_here and resource.namespaced:
             obj = in_namespace(call, resource, obj)
     if dry_run == "client":
-        report(call, resource, shown_locally(call, obj), operation, dry_run)
-        return
+        return shown_locally(call, obj)
     stored = call.cluster.create(
         obj, dry_run=dry_run == "server", strict=strict_of(call), field_manager=call.manager
     )
     warn_unknown(call, resource, obj)
-    report(call, resource, stored, operation, dry_run)
+    return stored
 
 
 def shown_locally(call: Call, obj: Manifest) -> Manifest:
@@ -279,13 +283,15 @@ def chosen(
     *,
     need_name: str = "",
     failed: Callable[[StatusError], None] | None = None,
+    wanted: Sequence[Target] | None = None,
 ) -> Iterator[Info]:
     """The objects a command changes: from the server, or with ``--local`` from the files alone.
 
     ``need_name`` is the complaint about a type without names, selector or ``--all``; ``failed`` is told of
-    objects that cannot be had, which are reported on the call otherwise.
+    objects that cannot be had, which are reported on the call otherwise; ``wanted`` is what the words mean, where
+    that has been looked up.
     """
-    wanted = targets(call, words)
+    wanted = targets(call, words) if wanted is None else wanted
     if not wanted:
         raise failure(NOTHING_GIVEN)
     flags = call.flags
@@ -323,6 +329,28 @@ def timeout_of(call: Call, default: float = PATIENCE) -> float:
     return min(nanoseconds / 1e9, 7 * 24 * 3600.0) if nanoseconds > 0 else default
 
 
+def retrieving(resource: Resource, name: str, namespace: str, source: str) -> str:
+    """How kubectl introduces what goes wrong while it reads what is there (``addSourceToErr``)."""
+    return (
+        "error when retrieving current configuration of:\n"
+        f'Resource: "{resource.gvr_text}", GroupVersionKind: "{resource.gvk_text}"\n'
+        f'Name: "{name}", Namespace: "{namespace}"\nfrom server for: "{source}": '
+    )
+
+
+def label_specs(text: str) -> dict[str, str]:
+    """``a=b,c=d`` as kubectl's generators read labels and selectors. Raises their complaints."""
+    found = {}
+    for part in text.split(","):
+        words = part.split("=")
+        if len(words) != 2:
+            raise failure(f"unexpected label spec: {part}")
+        if not words[0]:
+            raise failure("unexpected empty label key")
+        found[words[0]] = words[1]
+    return found
+
+
 def pairs(words: tuple[str, ...], what: str) -> dict[str, Any]:
     """``a=b`` words as a mapping. Raises kubectl's complaint about others."""
     found = {}
@@ -353,6 +381,7 @@ __all__ = [
     "FIELD_MANAGER",
     "LAST_APPLIED",
     "LOCAL",
+    "NAMELESS",
     "NOTHING_GIVEN",
     "PATIENCE",
     "SAVE_CONFIG",
@@ -370,12 +399,15 @@ __all__ = [
     "identity",
     "in_namespace",
     "introduced",
+    "label_specs",
+    "made",
     "pairs",
     "patch_object",
     "patched",
     "record",
     "recorded",
     "report",
+    "retrieving",
     "selected",
     "shown_locally",
     "sourced",

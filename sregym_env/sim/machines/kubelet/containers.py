@@ -13,7 +13,15 @@ from sregym_env.sim.containers import environment, images, volumes
 from sregym_env.sim.containers.expansion import expand
 from sregym_env.sim.containers.resources import cpu_limit, memory_limit
 from sregym_env.sim.machines.kubelet import probes, pulling, runtime
-from sregym_env.sim.machines.kubelet.state import Container, Ended, Role, Stop
+from sregym_env.sim.machines.kubelet.state import (
+    BACKING_OFF,
+    NOT_STARTED,
+    START_ERROR,
+    Container,
+    Ended,
+    Role,
+    Stop,
+)
 from sregym_env.sim.machines.kubelet.status import internal_ip
 from sregym_env.sim.machines.kubelet.sync import Sync, ended
 from sregym_env.sim.world.process import Process
@@ -111,12 +119,11 @@ def _await_restart(sync: Sync, container: Container, last: Ended) -> Container:
     sync.event("Warning", "BackOff", text, container)
     known = _backing_off(sync, container)
     shown = min(finished + _shown(sync, container), due - SECOND)
-    if container.state == "ended" and last.reason != "StartError" and shown > sync.now:
+    if container.state == "ended" and shown > sync.now:
         return sync.put(evolve(container, **known, retry_at=shown))
     return sync.put(evolve(waiting, **known))
 
 
-BACKING_OFF = "CrashLoopBackOff"
 END_SHOWN = 10 * SECOND
 """The kubelet writes how a container ended, finds that it must wait, and looks at the pod again after this and up to
 half as much more (``backOffPeriod``, ``workerBackOffPeriodJitterFactor``): only then the status says that it waits."""
@@ -344,14 +351,14 @@ def _not_created(sync: Sync, container: Container, text: str) -> Container:
 def _not_started(sync: Sync, container: Container, text: str) -> Container:
     """The runtime could not execute the command: an end with code 128 that the back-off counts."""
     sync.event("Warning", "Failed", f"Error: {text}", container)
-    gone = Ended(128, "StartError", sync.now, message=text, container_id=container.id)
+    gone = Ended(128, START_ERROR, sync.now, message=text, container_id=container.id)
     ran = evolve(container, state="ended", ended=gone)
     policy = "Never" if ran.role == "ephemeral" else sync.spec.get("restartPolicy", "Always")
     if policy == "Never":
         return sync.put(ran)
     waiting = _await_restart(sync, ran, gone)
     if waiting.reason != BACKING_OFF:
-        waiting = evolve(waiting, reason="RunContainerError", message=text, retry_at=sync.now + SECOND)
+        waiting = evolve(waiting, reason=NOT_STARTED, message=text, retry_at=sync.now + SECOND)
     sync.look_again(waiting.retry_at)
     return sync.put(waiting)
 

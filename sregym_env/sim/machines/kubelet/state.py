@@ -13,6 +13,13 @@ from sregym_env.sim.world.inquiry import Read
 ProbeKind = Literal["startup", "liveness", "readiness"]
 Role = Literal["init", "main", "ephemeral"]
 
+BACKING_OFF = "CrashLoopBackOff"
+"""Why a container waits that is to be restarted; of one that has ended, that this is what comes next."""
+NOT_STARTED = "RunContainerError"
+"""Why a container waits whose command could not be executed."""
+START_ERROR = "StartError"
+"""How its attempt ended."""
+
 
 @dataclass(frozen=True, slots=True)
 class Ended:

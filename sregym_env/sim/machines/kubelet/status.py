@@ -9,7 +9,14 @@ from sregym_env.kube.durations import rfc3339
 from sregym_env.kube.types import Manifest
 from sregym_env.sim.containers import images
 from sregym_env.sim.containers.resources import quality_of_service
-from sregym_env.sim.machines.kubelet.state import Container, Ended, PodRecord
+from sregym_env.sim.machines.kubelet.state import (
+    BACKING_OFF,
+    NOT_STARTED,
+    START_ERROR,
+    Container,
+    Ended,
+    PodRecord,
+)
 from sregym_env.sim.world import SimWorld
 
 KUBELET_CONDITIONS = ("PodReadyToStartContainers", "Initialized", "Ready", "ContainersReady", "PodScheduled")
@@ -234,7 +241,8 @@ def _container(spec: Mapping[str, Any], container: Container) -> dict[str, Any]:
     resolved = bool(container.image_id)
     status["image"] = images.canonical(container.image) if resolved else spec["image"]
     status["imageID"] = container.image_id
-    status["lastState"] = {"terminated": _terminated(container.last)} if container.last else {}
+    last = container.ended if _tried_in_vain(container) else container.last
+    status["lastState"] = {"terminated": _terminated(last)} if last else {}
     status["name"] = container.name
     status["ready"] = container.ready
     status["restartCount"] = container.restarts
@@ -257,12 +265,26 @@ def _mount(mount: Mapping[str, Any]) -> dict[str, Any]:
 def _state(container: Container) -> dict[str, Any]:
     if container.state == "running":
         return {"running": {"startedAt": rfc3339(container.started_at)}}
+    if _tried_in_vain(container):
+        assert container.ended is not None
+        return {"waiting": {"reason": NOT_STARTED, "message": container.ended.message}}
     if container.state == "ended" and container.ended is not None:
         return {"terminated": _terminated(container.ended)}
     waiting = {"reason": container.reason or "ContainerCreating"}
     if container.message:
         waiting["message"] = container.message
     return {"waiting": waiting}
+
+
+def _tried_in_vain(container: Container) -> bool:
+    """Whether it could not be started and will be tried again: that it waits for is told, not that it has ended."""
+    ended = container.ended
+    return (
+        container.state == "ended"
+        and container.reason == BACKING_OFF
+        and ended is not None
+        and ended.reason == START_ERROR
+    )
 
 
 def _terminated(ended: Ended) -> dict[str, Any]:

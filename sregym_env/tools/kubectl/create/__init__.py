@@ -5,6 +5,7 @@ from __future__ import annotations
 from sregym_env.kube.selectors import parse_labels
 from sregym_env.kube.status import StatusError
 from sregym_env.kube.types import Manifest
+from sregym_env.tools.kubectl import rawwrites
 from sregym_env.tools.kubectl.call import Call, Verb
 from sregym_env.tools.kubectl.create import config, network, policy, rbac, workload
 from sregym_env.tools.kubectl.create.generator import COMMON
@@ -19,6 +20,9 @@ def create(call: Call) -> None:
         raise usage_failure(f"Unexpected args: [{' '.join(call.args)}]", call.command)
     if not call.flags["filename"] and not call.flags["kustomize"]:
         raise failure("must specify one of -f and -k")
+    if call.flags["raw"]:
+        rawwrites.write(call, "POST")
+        return
     selector = parse_labels(call.flags["selector"]) if call.flags["selector"] else None
     errors: list[StatusError] = []
     found = False

@@ -78,5 +78,11 @@ def verb(
 ) -> Verb:
     """The declaration of ``kubectl create NAME``."""
     return Verb(
-        name, summary, generator, (*COMMON, *flags), usage=usage or f"create {name} NAME", aliases=aliases
+        name,
+        summary,
+        generator,
+        (*COMMON, *flags),
+        usage=usage or f"create {name} NAME",
+        aliases=aliases,
+        required=generator.required,
     )

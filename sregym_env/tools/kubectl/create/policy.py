@@ -91,7 +91,7 @@ PRIORITY_CLASS = verb(
     "priorityclass",
     "Create a priority class with the specified name",
     Generator("priorityclasses", _priorityclass, "priorityclass:"),
-    Flag("value", kind="int", help="the value of this priority class."),
+    Flag("value", kind="int32", help="the value of this priority class."),
     Flag(
         "global-default",
         kind="bool",

@@ -119,6 +119,12 @@ def _serviceaccount(_call: Call, _name: str) -> Manifest:
     return {}
 
 
+def check_words(call: Call) -> None:
+    """Refuse ``create token`` of none or of several accounts."""
+    if len(call.args) != 1:
+        raise usage_failure(f"exactly one NAME is required, got {len(call.args)}", call.command)
+
+
 def _token(call: Call) -> None:
     """Ask for a service account's token and print it."""
     kind, name = call.flags["bound-object-kind"], call.flags["bound-object-name"]
@@ -134,8 +140,6 @@ def _token(call: Call) -> None:
         )
     if kind and not name:
         raise failure("--bound-object-name is required if --bound-object-kind is provided")
-    if len(call.args) != 1:
-        raise usage_failure(f"exactly one NAME is required, got {len(call.args)}", call.command)
     body: Manifest = {
         "apiVersion": "authentication.k8s.io/v1",
         "kind": "TokenRequest",

@@ -107,8 +107,8 @@ DEPLOYMENT = verb(
     "Create a deployment with the specified name",
     Generator("deployments", _deployment, "deployment:", ("image",), takes_command=True),
     Flag("image", kind="csv", help="Image names to run."),
-    Flag("port", kind="int", default=-1, help="The containerPort that this deployment exposes."),
-    Flag("replicas", "r", kind="int", default=1, help="Number of replicas to create."),
+    Flag("port", kind="int32", default=-1, help="The containerPort that this deployment exposes."),
+    Flag("replicas", "r", kind="int32", default=1, help="Number of replicas to create."),
     aliases=("deploy",),
     usage="create deployment NAME --image=image -- [COMMAND] [args...]",
 )
