@@ -109,6 +109,12 @@ _ALL = (
         "livenessProbe checks a wrong path, port or command: the kubelet kills a container that works.",
     ),
     KindOfCause(
+        "impatient_liveness_probe",
+        "A liveness probe leaves no time for the start",
+        "livenessProbe asks what the program does serve, but initialDelaySeconds, periodSeconds and failureThreshold are over "
+        "before it has started: the kubelet kills it each time.",
+    ),
+    KindOfCause(
         "missing_volume_claim",
         "Pods reference a PersistentVolumeClaim that does not exist",
         "claimName in a pod template names a claim that is not there, so pods stay Pending.",

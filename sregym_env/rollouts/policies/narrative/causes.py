@@ -118,6 +118,15 @@ CAUSES: Mapping[str, tuple[str, ...]] = {
         "The livenessProbe of {workload} asks for {asked}, which {component} does not have; the kubelet kills the container "
         "over and over.",
     ),
+    "impatient_liveness_probe": (
+        "The livenessProbe of {workload} ({delay} {period} {failures}) leaves no time for the start: the kubelet kills the "
+        "container before it has started, again and again.",
+        "{Component} never gets to start, for its liveness probe is too impatient: {delay} {period} {failures}, and no startup probe.",
+        "{Workload} is killed by its own liveness probe before it listens: {delay}, {period} and {failures} are over before "
+        "it has started.",
+        "The liveness probe of {workload} asks too soon ({delay} {period} {failures}), so the kubelet kills the "
+        "container while it is starting.",
+    ),
     "missing_volume_claim": (
         "{Workload} references the PersistentVolumeClaim {wrong}, which does not exist; its pods stay Pending.",
         "The claimName in {workload} is wrong: the PVC {wrong} does not exist, and its pod cannot be scheduled.",
