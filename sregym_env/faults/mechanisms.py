@@ -128,6 +128,17 @@ _ALL = (
         rivals=("wrong_selector",),
     ),
     Mechanism(
+        "foreign_endpoint_slice",
+        "service",
+        (
+            "endpoint_slice stray|dead|wrong|gone|extra|also|foreign_pods !selector /16",
+            "stray >endpoint_slice !selector /6",
+        ),
+        valued=("VALUE endpoint_slice|endpoints|stray|service",),
+        kinds=("EndpointSlice", "Service", "Endpoints"),
+        through=("extra_endpoints", "wrong_selector", "wrong_target_port"),
+    ),
+    Mechanism(
         "missing_service",
         "service",
         (

@@ -25,6 +25,7 @@ OBJECTS: Mapping[str, str] = {
     "update_strategy": r"max ?-?unavailable|max ?-?surge|(?:rolling ?-?)?(?:update|rollout|deployment) ?-?strateg(?:y|ies)|strategy|rollingupdate",
     "cronjob": r"cron ?-?jobs?|cron (?:task|entry)|scheduled (?:job|task|run|script)s?|(?:periodic|recurring|nightly|hourly) (?:job|task|script|run)s?",
     # services
+    "endpoint_slice": r"(?:discovery\.k8s\.io/)?(?:endpoint ?-?)?slices?(?! of (?:time|cpu|the cpu|memory))",
     "target_port": r"target[ _-]?ports?|\.targetport|backend[ _-]ports?|port mapping|mapping in the service",
     "service_port": r"(?:service|svc)(?:'s)?(?: own)?[ _-]ports?|ports?(?: field)? of (?:the )?(?:service|svc)|ports\[?\.?0?\]?\.port"
     r"|exposed port|published port|service ?port|front port"
@@ -215,6 +216,9 @@ DEFECTS: Mapping[str, str] = {
     r"|bars?|barred|no rules?|(?:no|without|zero) (?:ingress|egress)(?: rules?)?|filters?|filtered|stop(?:s|ped)?|keeps?|kept|interrupts?|swallow\w*|discard\w*|lets? (?:\w+ ){0,3}(?:in|out|through)|select\w*|(?:time|timed|timing)[ -]?outs?|cannot (?:reach|connect)|can't (?:reach|connect)|excludes?"
     r"|walls? off|walled|fence[sd]?(?: off)?|seal(?:s|ed)?(?: off)?|mutes?|nothing (?:gets|goes|comes|may|can)(?: \w+){0,2} (?:in|out|through)|no traffic|packets?|unreachable from|turns? away|turned away|lets? nothing|not (?:let|allow\w*|permit\w*)|neither"
     r"|separat\w+|disconnect\w*|unplug\w*|alone on|island|muzzl\w*|gagg\w*|leaves nothing open|no exceptions",
+    "stray": r"stray|foreign|second|extra|additional(?:ly)?|another|other|left[ -]?over|orphan\w*|unowned|unmanaged|hand-?(?:made|written|crafted|created)|manual(?:ly)?|static(?:ally)?|stale|bogus|rogue|alien|hard-?coded"
+    r"|by hand|(?:no|not (?:the|a|any)|without (?:an? )?|nobody|none) ?(?:\w+ )?(?:owner\w*|controllers?|manages?|managed|keeps?|owns?)|not (?:made|written|managed|kept|created|owned) by|(?:nobody|no one) (?:has|serves|listens|answers|owns)|besides? the (?:controller|own)\S*"
+    r"|beside (?:the|its)|in addition to|next to the|does(?: not|n't) belong|do(?: not|n't) belong|added (?:by|to|beside)|adds",
     "impatient": r"impatien\w+|(?:(?:far|much|way) )?too (?:\w+ )?(?:aggressive(?:ly)?|eager(?:ly)?|early|soon|short|strict|tight(?:ly)?|hast[yi]\w*|quick(?:ly)?|fast|low|small|little time)"
     r"|(?:overly|over-?)[ -]?(?:aggressive|eager|strict|hasty)|aggressive(?:ly)?|premature(?:ly)?|hasty|hastily"
     r"|before (?:(?:it|they)|(?:the |its |any )?(?:[\w-]+ ){1,4}?)(?: ?(?:has|have|had|is|are|can|could|even|ever|gets?|manages? to|got))*(?: \w+)? ?(?:start\w*|(?:be )?ready|up|listen\w*|open\w*|com\w+ up|finish\w*|boot\w*|serv\w*|initiali[sz]\w*)"

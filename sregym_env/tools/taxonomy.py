@@ -156,6 +156,12 @@ _ALL = (
         "A NetworkPolicy selects pods and does not allow traffic that they need: connections time out.",
     ),
     KindOfCause(
+        "foreign_endpoint_slice",
+        "A slice that no controller keeps adds endpoints to a Service",
+        "A second EndpointSlice bears the Service's label and lists addresses at which it is not served: a share of the "
+        "connections fails, though selector, pods and the controller's own slice are right.",
+    ),
+    KindOfCause(
         "local_traffic_only",
         "A Service passes traffic only to pods on the caller's own node",
         "internalTrafficPolicy of a Service is Local while callers run on nodes without one of its pods: their connections "

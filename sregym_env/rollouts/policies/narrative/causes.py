@@ -175,6 +175,15 @@ CAUSES: Mapping[str, tuple[str, ...]] = {
         "{Workload} cannot create pods: the quota {name} on memory ({memory}) says that they must specify memory.",
         "New pods of {component} are forbidden by the ResourceQuota {name}, for they declare no memory.",
     ),
+    "foreign_endpoint_slice": (
+        "The EndpointSlice {name}, which no controller keeps, adds {wrong} to Service {target}; {component} is not served "
+        "there, so a share of its connections fails.",
+        "A stray EndpointSlice, {name}, lists {wrong} as endpoints of Service {target}, and nobody serves {component} there.",
+        "Service {target} has a second EndpointSlice beside the controller's own: {name} adds {wrong}, where connections to "
+        "{component} fail.",
+        "Somebody left the EndpointSlice {name} behind. It bears the label of Service {target} and sends a part of the "
+        "connections to {address}, where {component} is not served.",
+    ),
     "local_traffic_only": (
         "Service {name} has internalTrafficPolicy {wrong}: it passes traffic only to pods on the caller's own node, and callers "
         "elsewhere time out.",
