@@ -22,6 +22,7 @@ from sregym_env.faults.probes import (
 )
 from sregym_env.faults.revisions import revision
 from sregym_env.kube.status import StatusError
+from sregym_env.kube.types import Manifest
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +42,9 @@ class _Waits:
             found = world.cluster.get(self.workload.resource, self.workload.name, self.workload.namespace)
         except StatusError:
             return Finding("time to start", False, "no workload", expected)
-        own = next((c for c in template(found)["spec"]["containers"] if c["name"] == self.container), {})
+        own: Manifest = next(
+            (c for c in template(found)["spec"]["containers"] if c["name"] == self.container), {}
+        )
         # A liveness probe waits for the startup probe to pass.
         probe = own.get("startupProbe") or own.get("livenessProbe")
         granted = None if probe is None else allows(probe)

@@ -199,9 +199,7 @@ def _finds(then: Objects, wrong: Wrong) -> bool:
     """Whether a probe asks the very server of its container, so that nothing but its timing can be wrong."""
     before = then.get(wrong.key)
     container = _at(before, before, _parts(wrong.pointer)[:-1])
-    return (
-        isinstance(container, Mapping) and isinstance(wrong.value, Mapping) and finds(wrong.value, container)
-    )
+    return isinstance(container, dict) and isinstance(wrong.value, dict) and finds(wrong.value, container)
 
 
 def _takes_from_nobody(world: World, then: Objects, wrong: Wrong) -> bool:
