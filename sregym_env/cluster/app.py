@@ -105,6 +105,8 @@ class Component:
     stateless: bool = False
     """Whether it answers requests on the users' path from what others tell it: every request then shows there,
     as it does not at a store behind a cache."""
+    starts: float = 0.0
+    """Seconds from the start of its container until it listens, at least; 0 where that is no time to speak of."""
 
     @property
     def offered_port(self) -> int:

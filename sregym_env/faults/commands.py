@@ -25,6 +25,7 @@ SHORT = {
     "resourcequotas": "resourcequota",
     "pods": "pod",
     "nodes": "node",
+    "endpointslices.discovery.k8s.io": "endpointslice",
 }
 """How people call resources on the command line."""
 

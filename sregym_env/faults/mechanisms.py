@@ -128,6 +128,17 @@ _ALL = (
         rivals=("wrong_selector",),
     ),
     Mechanism(
+        "foreign_endpoint_slice",
+        "service",
+        (
+            "endpoint_slice stray|dead|wrong|gone|extra|also|foreign_pods !selector /16",
+            "stray >endpoint_slice !selector /6",
+        ),
+        valued=("VALUE endpoint_slice|endpoints|stray|service",),
+        kinds=("EndpointSlice", "Service", "Endpoints"),
+        through=("extra_endpoints", "wrong_selector", "wrong_target_port"),
+    ),
+    Mechanism(
         "missing_service",
         "service",
         (
@@ -335,14 +346,28 @@ _ALL = (
         "failing_liveness_probe",
         "probes",
         (
-            "liveness_probe wrong|dead|instead|asks",
-            "liveness_probe >number|path /14",
-            "liveness_probe changed /4",
-            "probe kill wrong|dead|path|instead !ready !readiness_probe !startup_probe /16",
+            "liveness_probe wrong|dead|instead|asks !impatient",
+            "liveness_probe >number|path !impatient /14",
+            "liveness_probe changed !impatient /4",
+            "probe kill wrong|dead|path|instead !ready !readiness_probe !startup_probe !impatient /16",
         ),
         valued=("VALUE liveness_probe|kill",),
         kinds=("Deployment",),
         through=("wrong_target_port",),
+    ),
+    Mechanism(
+        "impatient_liveness_probe",
+        "probes",
+        (
+            "liveness_probe impatient /14",
+            "probe kill impatient !ready !readiness_probe",
+            "probe impatient kill|fails|again !ready !readiness_probe /16",
+            "kill impatient probe|again /16",
+            "probe_timing impatient|kill",
+        ),
+        valued=("VALUE liveness_probe|kill|impatient",),
+        kinds=("Deployment",),
+        through=("failing_liveness_probe",),
     ),
     Mechanism(
         "missing_volume_claim",

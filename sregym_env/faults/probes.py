@@ -97,3 +97,63 @@ def asked(probe: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
     else:
         words = f"the success of the command `{' '.join(probe['exec']['command'])}`"
     return words, {"asked": words}
+
+
+TIMINGS = ((0, 1, 1), (0, 1, 2), (0, 2, 1), (1, 1, 1), (0, 3, 1), (1, 2, 1), (0, 1, 3), (2, 1, 1))
+"""Timings of probes that give up soon: initial delay, period, failure threshold."""
+
+
+def impatient_timings(target: ComponentTarget) -> list[tuple[int, int, int]]:
+    """Those by which a probe gives up before the component listens, wherever in its period the first one falls."""
+    starts = target.component.starts if target.component.port else 0.0
+    return [each for each in TIMINGS if each[0] + each[1] * each[2] <= starts]
+
+
+def timing(probe: Mapping[str, Any]) -> tuple[int, int, int]:
+    """Initial delay, period and failure threshold of a probe, those that it leaves to the API included."""
+    return (
+        probe.get("initialDelaySeconds", 0),
+        probe.get("periodSeconds", 10),
+        probe.get("failureThreshold", 3),
+    )
+
+
+def allows(probe: Mapping[str, Any]) -> int:
+    """Seconds that a container has in any case before a probe gives up on it: its first turn may come at once."""
+    delay, period, failures = timing(probe)
+    return int(delay + period * (failures - 1))
+
+
+def impatient_probe(target: ComponentTarget, chance: Chance) -> Manifest:
+    """A probe that asks the component for what it serves, and gives up before it has started."""
+    delay, period, failures = chance.choice("timing", impatient_timings(target))
+    probe: Manifest = dict(_right_handler(target))
+    if delay or chance.yes("said", 0.5):
+        probe["initialDelaySeconds"] = delay
+    probe["periodSeconds"] = period
+    if chance.yes("timeout", 0.5):
+        probe["timeoutSeconds"] = 1
+    if chance.yes("success", 0.3):
+        probe["successThreshold"] = 1
+    return probe | {"failureThreshold": failures}
+
+
+def published_impatience(target: ComponentTarget) -> Manifest:
+    """The published timing: at once, every second, dead at the first failure."""
+    return {
+        **_right_handler(target),
+        "initialDelaySeconds": 0,
+        "periodSeconds": 1,
+        "failureThreshold": 1,
+    }
+
+
+_TIMED = frozenset(
+    ("initialDelaySeconds", "periodSeconds", "timeoutSeconds", "successThreshold", "failureThreshold")
+)
+
+
+def _right_handler(target: ComponentTarget) -> Mapping[str, Any]:
+    """What the component's own liveness probe asks, or whether it listens where it has none."""
+    declared = target.declares("livenessProbe") or {"tcpSocket": {"port": target.component.port}}
+    return {name: value for name, value in declared.items() if name not in _TIMED}

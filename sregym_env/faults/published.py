@@ -25,7 +25,7 @@ _FLAGS: Mapping[str, str] = {
 
 _SHOPS_OWN = (
     "kafka_producer_leak", "edge_request_filter_cpu_saturation", "rbac_misconfiguration",
-    "duplicate_pvc_mounts_astronomy_shop", "liveness_probe_too_aggressive_astronomy_shop", "kafka_poison_pill_hol_block",
+    "duplicate_pvc_mounts_astronomy_shop", "kafka_poison_pill_hol_block",
     "kubelet_crash", "kubelet_eviction_threshold_misconfig", "workload_imbalance",
 )  # fmt: skip
 """Problems of the Astronomy Shop whose fault is nowhere here."""
@@ -43,8 +43,7 @@ _REASONS: Mapping[str, str] = {
     "duplicate_pvc_mounts_hotel_reservation": "the first pod serves on, so no user notices",
     "duplicate_pvc_mounts_social_network": "the first pod serves on, so no user notices",
     "file_descriptor_exhaustion": "the limit on open files is not modelled",
-    "liveness_probe_too_aggressive_hotel_reservation": "strikes a workload of its own, which serves nobody",
-    "liveness_probe_too_aggressive_social_network": "strikes a workload of its own, which serves nobody",
+    "liveness_probe_too_aggressive_hotel_reservation": "the fault is here, `liveness_probe_too_aggressive`, on what takes a second to start: nothing does that every request needs",
     "missing_configmap_social_network": "no database of Social Network mounts a ConfigMap",
     "node_clock_drift_hotel_reservation": "machines share one clock here",
     "persistent_volume_affinity_violation": "the fault is here, `volume_node_conflict`, on volumes that exist: Social Network has none",

@@ -86,7 +86,7 @@ def _of(edit: Edit) -> Iterator[Wrong]:
             yield Wrong(key_of(edit.target), "", REMOVED)
         case Create():
             manifest = edit.manifest
-            for part in ("spec", "data"):
+            for part in ("spec", "data", "endpoints"):
                 if part in manifest:
                     yield Wrong(made(manifest), f"/{part}", manifest[part])
         case _:

@@ -25,6 +25,7 @@ OBJECTS: Mapping[str, str] = {
     "update_strategy": r"max ?-?unavailable|max ?-?surge|(?:rolling ?-?)?(?:update|rollout|deployment) ?-?strateg(?:y|ies)|strategy|rollingupdate",
     "cronjob": r"cron ?-?jobs?|cron (?:task|entry)|scheduled (?:job|task|run|script)s?|(?:periodic|recurring|nightly|hourly) (?:job|task|script|run)s?",
     # services
+    "endpoint_slice": r"(?:discovery\.k8s\.io/)?(?:endpoint ?-?)?slices?(?! of (?:time|cpu|the cpu|memory))",
     "target_port": r"target[ _-]?ports?|\.targetport|backend[ _-]ports?|port mapping|mapping in the service",
     "service_port": r"(?:service|svc)(?:'s)?(?: own)?[ _-]ports?|ports?(?: field)? of (?:the )?(?:service|svc)|ports\[?\.?0?\]?\.port"
     r"|exposed port|published port|service ?port|front port"
@@ -65,6 +66,7 @@ OBJECTS: Mapping[str, str] = {
     "liveness_probe": r"liveness ?-?(?:http ?)?(?:probes?|checks?|endpoint|test|health check|probing)|live-?check|liveness(?= (?:of|is|never|always|on))"
     r"|live(?:ness)?[- ](?:check|test|signal)|alive[- ]?(?:check|test|probe)|(?:check|test|probe) (?:that|which) (?:\w+ ){0,3}?(?:kills?|restarts?|decides?|tells?)(?: \S+){0,5}? (?:alive|dead|kill|restart\w*|container|it)|heartbeat"
     r"|lp",
+    "probe_timing": r"initial ?delay(?: ?seconds)?|failure ?thresholds?|(?:probe|check)s? (?:timing|period|interval)|period ?seconds",
     "startup_probe": r"start ?-?up ?-?probes?",
     "probe": r"probes?|probing|health ?-?checks?|health path|healthz|health endpoint"
     r"|checks?|test",
@@ -214,6 +216,16 @@ DEFECTS: Mapping[str, str] = {
     r"|bars?|barred|no rules?|(?:no|without|zero) (?:ingress|egress)(?: rules?)?|filters?|filtered|stop(?:s|ped)?|keeps?|kept|interrupts?|swallow\w*|discard\w*|lets? (?:\w+ ){0,3}(?:in|out|through)|select\w*|(?:time|timed|timing)[ -]?outs?|cannot (?:reach|connect)|can't (?:reach|connect)|excludes?"
     r"|walls? off|walled|fence[sd]?(?: off)?|seal(?:s|ed)?(?: off)?|mutes?|nothing (?:gets|goes|comes|may|can)(?: \w+){0,2} (?:in|out|through)|no traffic|packets?|unreachable from|turns? away|turned away|lets? nothing|not (?:let|allow\w*|permit\w*)|neither"
     r"|separat\w+|disconnect\w*|unplug\w*|alone on|island|muzzl\w*|gagg\w*|leaves nothing open|no exceptions",
+    "stray": r"stray|foreign|second|extra|additional(?:ly)?|another|other|left[ -]?over|orphan\w*|unowned|unmanaged|hand-?(?:made|written|crafted|created)|manual(?:ly)?|static(?:ally)?|stale|bogus|rogue|alien|hard-?coded"
+    r"|by hand|(?:no|not (?:the|a|any)|without (?:an? )?|nobody|none) ?(?:\w+ )?(?:owner\w*|controllers?|manages?|managed|keeps?|owns?)|not (?:made|written|managed|kept|created|owned) by|(?:nobody|no one) (?:has|serves|listens|answers|owns)|besides? the (?:controller|own)\S*"
+    r"|beside (?:the|its)|in addition to|next to the|does(?: not|n't) belong|do(?: not|n't) belong|added (?:by|to|beside)|adds",
+    "impatient": r"impatien\w+|(?:(?:far|much|way) )?too (?:\w+ )?(?:aggressive(?:ly)?|eager(?:ly)?|early|soon|short|strict|tight(?:ly)?|hast[yi]\w*|quick(?:ly)?|fast|low|small|little time)"
+    r"|(?:overly|over-?)[ -]?(?:aggressive|eager|strict|hasty)|aggressive(?:ly)?|premature(?:ly)?|hasty|hastily"
+    r"|before (?:(?:it|they)|(?:the |its |any )?(?:[\w-]+ ){1,4}?)(?: ?(?:has|have|had|is|are|can|could|even|ever|gets?|manages? to|got))*(?: \w+)? ?(?:start\w*|(?:be )?ready|up|listen\w*|open\w*|com\w+ up|finish\w*|boot\w*|serv\w*|initiali[sz]\w*)"
+    r"|(?:no|little|without(?: any)?|not (?:enough|any)|hardly any|leaves? no|gives? (?:it )?no|allow\w* (?:it )?no) (?:\w+ )?(?:allowance|time|grace|delay|patience|warm-?up|start-?up (?:allowance|time|delay|grace))(?: (?:for|to) (?:\w+ )?(?:start\w*|boot\w*|com\w+ up|warm\w*|the start))?"
+    r"|(?:while|during|as long as) (?:it |the \w+ |[\w-]+ )?(?:is |are )?(?:still )?(?:its )?(?:start\w*|boot\w*|com\w+ up|initiali[sz]\w*|warm\w* up)"
+    r"|(?:at|after|on) (?:its |the )?(?:very )?first (?:failure|failed|miss|refus\w+|attempt|try)|needs? (?:\w+ )?(?:more|longer) (?:time )?to (?:start|boot|come up|listen)|slower? (?:to start|start)|starts? (?:too )?slow\w*"
+    r"|longer (?:to start|than (?:the )?(?:probe|kubelet|check|it))|(?:lets?|allow\w*) (?:it )?(?:never|not) (?:to )?(?:finish|start|come up)\w*|never (?:gets|lets|allowed?|has) (?:\w+ ){0,4}?(?:start\w*|up|time|chance)",
     "dead": r"(?:nothing|nobody|no ?one|none) (?:\S+ ){0,6}?(?:listen\w*|answer\w*|serv\w+|bound|there|is|replies|lives)|no (?:process|program|server|container|app\w*|socket|listener|service) (?:\w+ ){0,2}(?:listen\w*|serv\w+|bound|answer\w*|open|is|behind)"
     rf"|(?:do|does|did|is|are){_NOT} (?:\w+ )?(?:listen\w*|serv\w+|open|answer\w*|expos\w*|bound|implement\w*|offer\w*|provide\w*|know|have|there|exist|use|used)|not (?:listening|served|open|bound)|closed|dead|non-?listening|unserved|no listener|unused|unbound|never (?:listens?|serve[sd]?|answers?|opens?)"
     r"|listens? (?:on )?(?:only )?(?:elsewhere|on another|on a different)|connection refused|refused|nowhere|unreachable|void|nonexistent|404"
@@ -367,6 +379,6 @@ FIELDS = frozenset(OBJECTS) - {
     "throttled", "oom", "probe", "config_key", "config", "address_key", "replicas", "binary", "volume", "selects", "disk",
     "data_files", "account", "variable", "named_key", "nxdomain", "cluster_dns", "toleration", "pull", "hosts_file", "not_authorized",
     "authentication", "address_in_use", "io_error", "webhook", "topology_key",
-    "table", "open_transaction",
+    "table", "open_transaction", "probe_timing",
 }  # fmt: skip
 """Objects that a predicate belongs to where they stand nearer to it than another one."""

@@ -3,7 +3,7 @@
 It follows from the declaration. A wrong value that is no longer there takes no effect. One that is still there may be
 harmless, because what it asks for exists by now or something else outweighs it: then the users are served, every pod
 comes up by it, and that lasts. Some values are never harmless as long as they stand, for what they harm does not show at once: a probe
-that asks where nobody answers, a name that is sent astray, a limit that starves, a node that takes no pods.
+that asks where nobody answers (of one that asks the right server only the timing can be wrong), a name that is sent astray, a limit that starves, a node that takes no pods.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from sregym_env.kube.status import StatusError
 from sregym_env.kube.types import Manifest
 from sregym_env.rewards.checks import current
 from sregym_env.rewards.objects import Objects, containers, named, pod_spec, shown, sources, template
+from sregym_env.rewards.probing import finds
 from sregym_env.rewards.verdict import Check
 
 _PROBES = ("livenessProbe", "readinessProbe", "startupProbe")
@@ -181,6 +182,8 @@ def _harmless(world: World, then: Objects, wrong: Wrong, well: bool) -> bool:
     last = wrong.pointer.rpartition("/")[2]
     if resource == "nodes":
         return last == "taints" and _tolerated(world, then, wrong)
+    if resource in ROLLED and last in _PROBES and _finds(then, wrong):
+        return well
     if resource in ROLLED and (last in (*_PROBES, "hostAliases") or "/resources" in wrong.pointer):
         return False
     if resource in ROLLED and _takes_from_nobody(world, then, wrong):
@@ -190,6 +193,13 @@ def _harmless(world: World, then: Objects, wrong: Wrong, well: bool) -> bool:
     if resource == "services" and last == "targetPort":
         return well and wrong.value in set(_offered(world, wrong))
     return well
+
+
+def _finds(then: Objects, wrong: Wrong) -> bool:
+    """Whether a probe asks the very server of its container, so that nothing but its timing can be wrong."""
+    before = then.get(wrong.key)
+    container = _at(before, before, _parts(wrong.pointer)[:-1])
+    return isinstance(container, dict) and isinstance(wrong.value, dict) and finds(wrong.value, container)
 
 
 def _takes_from_nobody(world: World, then: Objects, wrong: Wrong) -> bool:

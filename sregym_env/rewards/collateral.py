@@ -29,7 +29,9 @@ SCALERS = "horizontalpodautoscalers.autoscaling"
 
 REVISIONS = "replicasets.apps"
 
-_DERIVED = frozenset(("pods", REVISIONS, "endpointslices.discovery.k8s.io"))
+SLICES = "endpointslices.discovery.k8s.io"
+
+_DERIVED = frozenset(("pods", REVISIONS, SLICES))
 """Kinds that others make: changed they are put right by who made them."""
 
 PROGRAMS = ("pods", *ROLLED, "jobs.batch", "cronjobs.batch", "replicasets.apps", "replicationcontrollers")
@@ -57,6 +59,7 @@ def harm(
     answers = frozenset(field for reach in reaches for field in reach.answers)
     grave: list[str] = []
     changed = list(_changed(world, called, done, accepted, answers, grave))
+    changed += _cut_off(reaches, done)
     left = list(_left(world, reaches, done, accepted, grave))
     lost = list(_restarted(called, free, answers, done, ended(world, called, done, noisy)))
     # The cluster's own may need it; what somebody else runs there is none of a repair's.
@@ -93,6 +96,16 @@ def _changed(
         elif then is not now and not _answered(key, then, now, answers, key in scaled):
             yield named(key)
             grave.extend([f"{named(key)} belongs to others"] if _foreign(world, key) else [])
+
+
+def _cut_off(reaches: Sequence[Reach], done: Sequence[Change]) -> Iterator[str]:
+    """Slices of Services beside the repair that were deleted: until they are made anew nobody reaches what lies behind."""
+    names = frozenset(name for reach in reaches for name in reach.names)
+    for key, then, now in done:
+        if key[0] == SLICES and then is not None and now is None and controlled(then):
+            service = (then["metadata"].get("labels") or {}).get("kubernetes.io/service-name", "")
+            if service not in names:
+                yield f"{named(key)} (deleted)"
 
 
 def _left(

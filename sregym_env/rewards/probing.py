@@ -27,7 +27,8 @@ def weaker(before: Manifest, now: Manifest) -> Iterator[str]:
     for kind in KINDS:
         then, probe = before.get(kind), now.get(kind)
         if probe is None:
-            if then is not None:
+            # What a startup probe finds a liveness probe finds as well, only without waiting.
+            if then is not None and not (kind == "startupProbe" and now.get("livenessProbe")):
                 yield f"lost its {kind}"
             continue
         if probe is then:
@@ -70,6 +71,15 @@ def _asks(then: Manifest, probe: Manifest, container: Manifest) -> bool:
         return any(str(port) in words for port in ports)
     # Other kinds of servers name their ports nowhere: whether such a probe passes is for the kubelet to tell.
     return not ports or bool(_asked(probe) & ports)
+
+
+def finds(probe: Manifest, container: Manifest) -> bool:
+    """Whether a probe asks the server of its container: a port that it declares, or what its own probe of some kind asks."""
+    how = _handler(probe)
+    own = (container.get(kind) or {} for kind in KINDS)
+    return bool(_asked(probe) & set(_ports(container))) or any(
+        each.get(how) == probe.get(how) for each in own
+    )
 
 
 def _handler(probe: Manifest) -> str:

@@ -115,6 +115,12 @@ _ALL = (
         "livenessProbe checks a wrong path, port or command: the kubelet kills a container that works.",
     ),
     KindOfCause(
+        "impatient_liveness_probe",
+        "A liveness probe leaves no time for the start",
+        "livenessProbe asks what the program does serve, but initialDelaySeconds, periodSeconds and failureThreshold are over "
+        "before it has started: the kubelet kills it each time.",
+    ),
+    KindOfCause(
         "missing_volume_claim",
         "Pods reference a PersistentVolumeClaim that does not exist",
         "claimName in a pod template names a claim that is not there, so pods stay Pending.",
@@ -154,6 +160,12 @@ _ALL = (
         "network_policy_isolation",
         "A NetworkPolicy cuts pods off",
         "A NetworkPolicy selects pods and does not allow traffic that they need: connections time out.",
+    ),
+    KindOfCause(
+        "foreign_endpoint_slice",
+        "A slice that no controller keeps adds endpoints to a Service",
+        "A second EndpointSlice bears the Service's label and lists addresses at which it is not served: a share of the "
+        "connections fails, though selector, pods and the controller's own slice are right.",
     ),
     KindOfCause(
         "local_traffic_only",

@@ -41,7 +41,7 @@ def test_the_guide_shows_what_the_check_prints(bookshop: Path) -> None:
     assert shown is not None
     printed = [line.rstrip() for line in answer.output.splitlines()]
     assert "\n".join(printed).startswith(shown[1].rstrip())
-    assert "bookshop serves its users; 96 pairs" in answer.output
+    assert "bookshop serves its users; 99 pairs" in answer.output
 
 
 def test_it_is_played_by_name_in_a_process_that_is_told_the_folder(bookshop: Path) -> None:

@@ -117,6 +117,7 @@ ELSEWHERE = frozenset(
     (
         "env_variable_shadowing",
         "incorrect_port_assignment",
+        "liveness_probe_too_aggressive",
         "missing_env_variable",
         "postgres_lock_contention",
         "served_feature_flag",

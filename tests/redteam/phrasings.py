@@ -100,6 +100,18 @@ STATEMENTS: dict[str, tuple[str, ...]] = {
         "{c} restarts over and over since its liveness probe targets the wrong port {port}",
         "a wrong livenessProbe (httpGet {wrong}) on {c} makes the container restart",
     ),
+    "foreign_endpoint_slice": (
+        "the EndpointSlice {r} adds {wrong} to the Service of {c}, where nobody serves it",
+        "a stray EndpointSlice {r}, managed by no controller, sends a share of the connections to {c} to the dead address {wrong}",
+        "the Service {c} has a second, hand-made EndpointSlice {r} with {wrong}",
+        "somebody left an EndpointSlice for {c} behind ({r}: {wrong}), so a part of its connections fails",
+    ),
+    "liveness_probe_too_aggressive": (
+        "the liveness probe of {c} is too aggressive: the kubelet kills the container before it has started",
+        "{c} is killed over and over because its livenessProbe leaves no time for the start ({wrong})",
+        "the livenessProbe of deployment {c} has initialDelaySeconds 0 and failureThreshold 1, too impatient for a program that takes seconds to start",
+        "{c} never gets up since its liveness probe gives up before it listens and there is no startup probe",
+    ),
     "memory_leak": (
         "{c} runs the image {wrong}, a build that leaks memory",
         "the deployment {c} was rolled out with the leaking image {wrong} in the place of {right}",

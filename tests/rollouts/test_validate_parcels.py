@@ -48,6 +48,7 @@ def test_every_fault_that_needs_no_mongodb_has_a_pair() -> None:
 
     without = {declared.name for declared in declarations()} - listed
     assert without == {
+        "liveness_probe_too_aggressive",
         "memory_leak",
         "old_build_still_behind_service",
         "internal_traffic_policy_local",

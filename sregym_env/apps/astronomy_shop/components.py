@@ -9,9 +9,14 @@ from typing import Literal
 from sregym_env.apps.astronomy_shop.edition import Edition
 from sregym_env.apps.astronomy_shop.services import services
 from sregym_env.cluster.app import Account, Component, Dependency, Journey
+from sregym_env.sim.programs.kafka import broker
+from sregym_env.sim.programs.postgres import server
 from sregym_env.sim.programs.services.graph import Need, needs, reached
 
 MI = 1024 * 1024
+
+_STARTS: Mapping[str, float] = {"postgresql": server.INIT_SECONDS, "kafka": broker.START_SECONDS}
+"""Seconds until a store listens: the database makes its directory at every start."""
 
 TASKS: Mapping[str, tuple[int, Mapping[str, float]]] = {
     "index": (1, {"home": 1}),
@@ -171,6 +176,7 @@ def _store(edition: Edition, name: str) -> Component:
         accounts=accounts if name == "postgresql" else (),
         releases=built.works,
         service_port=80 if name == "grafana" else 0,
+        starts=_STARTS.get(name, 0.0),
     )
 
 
@@ -212,6 +218,7 @@ def _service(edition: Edition, name: str) -> Component:
         dependencies=tuple(dependencies),
         releases=edition.builds[name].works,
         stateless=any(name in found for found in _reached().values()),
+        starts=settings.opens_after,
     )
 
 

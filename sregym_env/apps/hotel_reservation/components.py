@@ -10,6 +10,7 @@ from typing import Literal
 
 from sregym_env.apps.hotel_reservation.edition import CACHES, DATABASES, STORED_BY, Edition
 from sregym_env.cluster.app import Component, ConfigKey, Dependency
+from sregym_env.sim.programs import mongod
 
 MI = 1024 * 1024
 
@@ -114,6 +115,7 @@ def _mongodb(edition: Edition, name: str) -> Component:
         accounts=edition.accounts.get(name, ()),
         releases=edition.mongodb.works,
         builds={"incompatible": edition.mongodb.fails},
+        starts=mongod.START_SECONDS,
         service_port=_behind(edition, full),
     )
 

@@ -7,6 +7,7 @@ from typing import Literal
 from sregym_env.apps.social_network.edition import DATABASES, MEMCACHED, REDIS, SERVICES, Edition
 from sregym_env.apps.social_network.services import DATABASE, front, media_front, services
 from sregym_env.cluster.app import Component, Dependency, Journey
+from sregym_env.sim.programs import mongod
 from sregym_env.sim.programs.services.graph import Need, needs, reached
 from sregym_env.sim.programs.services.settings import ServiceSettings
 
@@ -79,6 +80,8 @@ def _store(
         database=DATABASE.get(name, ""),
         written=name in ("home-timeline-redis", "user-timeline-redis"),
         releases=built.works,
+        # Its directory lives as long as its container.
+        starts=mongod.INIT_SECONDS if kind == "mongodb" else 0.0,
     )
 
 

@@ -129,6 +129,13 @@ def delete_policies(known: Knowledge) -> Script:
     yield SETTLE
 
 
+def delete_slices(known: Knowledge) -> Script:
+    """Whatever adds an address to a Service goes, and the controller makes its own anew."""
+    for namespace in known.app.namespaces:
+        yield f"kubectl delete endpointslices --all -n {namespace}"
+    yield SETTLE
+
+
 def open_nodes(known: Knowledge) -> Script:
     """Every node takes every pod: those that wait for one need nothing else."""
     yield from _open_nodes()

@@ -24,6 +24,7 @@ _BLIND: tuple[tuple[str, str, Callable[[Knowledge], Script]], ...] = (
     ("scale_to_one", "gives every workload one replica", blind.scale_everything(1)),
     ("scale_to_three", "gives every workload three replicas", blind.scale_everything(3)),
     ("delete_policies", "deletes network policies, quotas and limit ranges", blind.delete_policies),
+    ("delete_slices", "deletes every EndpointSlice of the application", blind.delete_slices),
     ("open_nodes", "uncordons every node and removes its taints", blind.open_nodes),
     ("default_dns", "restores kubeadm's Corefile", blind.default_dns),
     (

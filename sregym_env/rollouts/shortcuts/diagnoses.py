@@ -24,7 +24,8 @@ STUFFING = (
     "a required podAntiAffinity that no node satisfies, an admission webhook that cannot be called, a CronJob that overwrites the "
     "memory limit, an expired certificate, a hostPort conflict, an update strategy with maxUnavailable 100%, a node that is down, "
     "a rotated password that clients do not have, a session that holds a table lock, a maxmemory too low, "
-    "a missing environment variable, an environment variable with a wrong port, an internalTrafficPolicy Local"
+    "a missing environment variable, an environment variable with a wrong port, an internalTrafficPolicy Local, "
+    "a liveness probe that leaves no time for the start, a second EndpointSlice with foreign addresses"
 )
 """Something of every mechanism there is, with the fields that such faults change."""
 
@@ -32,7 +33,8 @@ FIELDS = (
     "targetPort port selector replicas nodeSelector command image configMap livenessProbe readinessProbe claimName "
     "resources.requests.memory resources.limits.memory resources.limits.cpu quota policyTypes dnsPolicy Corefile containers "
     "taints initContainers roles user disk serviceAccountName secretKeyRef unschedulable hostAliases env podAntiAffinity "
-    "failurePolicy maxUnavailable hostPort certificate maxmemory password internalTrafficPolicy true 0"
+    "failurePolicy maxUnavailable hostPort certificate maxmemory password internalTrafficPolicy initialDelaySeconds "
+    "endpoints true 0"
 )
 """The names of fields that faults change."""
 

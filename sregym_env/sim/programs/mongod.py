@@ -30,6 +30,10 @@ INIT = "/docker-entrypoint-initdb.d"
 START_READS = 40
 """Blocks that recovery reads before it accepts connections: two or more of each of WiredTiger's own files
 (turtle, metadata, history store, sizes), the catalogue, and every collection and index."""
+START_SECONDS = 0.9
+"""From its start until it listens, on data that it has."""
+INIT_SECONDS = 3.0
+"""The same on an empty directory, with what the image's entrypoint does there."""
 BACKGROUND_READ = 45.0
 """Mean seconds between reads that checkpoints and statistics make on an idle server."""
 EXIT_FASSERT = 14
@@ -86,14 +90,14 @@ class Mongod(Quiet):
             return
         if data is None:
             _initialise(ctx, version)
-            ctx.wake_in(3.0, "ready")
+            ctx.wake_in(INIT_SECONDS, "ready")
             return
         series = version.rpartition(".")[0]
         # A server opens data of its own series and of the one before.
         if data.version not in (series, _PREDECESSOR.get(series)):
             _refuse_data(ctx, version, data.version)
             return
-        ctx.wake_in(0.9, "ready")
+        ctx.wake_in(START_SECONDS, "ready")
 
     def wake(self, ctx: ProcessContext, reason: str) -> None:
         """Become ready, or meet a failing disk in the background."""

@@ -126,6 +126,15 @@ CAUSES: Mapping[str, tuple[str, ...]] = {
         "The livenessProbe of {workload} asks for {asked}, which {component} does not have; the kubelet kills the container "
         "over and over.",
     ),
+    "impatient_liveness_probe": (
+        "The livenessProbe of {workload} ({delay} {period} {failures}) leaves no time for the start: the kubelet kills the "
+        "container before it has started, again and again.",
+        "{Component} never gets to start, for its liveness probe is too impatient: {delay} {period} {failures}, and no startup probe.",
+        "{Workload} is killed by its own liveness probe before it listens: {delay}, {period} and {failures} are over before "
+        "it has started.",
+        "The liveness probe of {workload} asks too soon ({delay} {period} {failures}), so the kubelet kills the "
+        "container while it is starting.",
+    ),
     "missing_volume_claim": (
         "{Workload} references the PersistentVolumeClaim {wrong}, which does not exist; its pods stay Pending.",
         "The claimName in {workload} is wrong: the PVC {wrong} does not exist, and its pod cannot be scheduled.",
@@ -173,6 +182,15 @@ CAUSES: Mapping[str, tuple[str, ...]] = {
         "other.",
         "{Workload} cannot create pods: the quota {name} on memory ({memory}) says that they must specify memory.",
         "New pods of {component} are forbidden by the ResourceQuota {name}, for they declare no memory.",
+    ),
+    "foreign_endpoint_slice": (
+        "The EndpointSlice {name}, which no controller keeps, adds {wrong} to Service {target}; {component} is not served "
+        "there, so a share of its connections fails.",
+        "A stray EndpointSlice, {name}, lists {wrong} as endpoints of Service {target}, and nobody serves {component} there.",
+        "Service {target} has a second EndpointSlice beside the controller's own: {name} adds {wrong}, where connections to "
+        "{component} fail.",
+        "Somebody left the EndpointSlice {name} behind. It bears the label of Service {target} and sends a part of the "
+        "connections to {address}, where {component} is not served.",
     ),
     "local_traffic_only": (
         "Service {name} has internalTrafficPolicy {wrong}: it passes traffic only to pods on the caller's own node, and callers "

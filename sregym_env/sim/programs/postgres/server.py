@@ -25,6 +25,9 @@ PER_SESSION = 2 * MIB
 AT_REST = 42 * MIB
 """Assumed resident memory of the server and its background processes, shared buffers that were touched included."""
 
+INIT_SECONDS = 1.6
+"""From its start until it listens, where the entrypoint makes its directory first."""
+
 _PRIVILEGES = {
     "select": "SELECT",
     "insert": "INSERT",
@@ -112,7 +115,7 @@ class Postgres(Quiet):
         storage.log(ctx, 48, "LOG", "received fast shutdown request", 1.4)
         storage.log(ctx, 48, "LOG", "database system is shut down", 1.5)
         ctx.log(" done\nserver stopped\n\nPostgreSQL init process complete; ready for start up.\n", delay=1.5)
-        return 1.6
+        return INIT_SECONDS
 
     @staticmethod
     def _scripts(ctx: ProcessContext, user: str, database: str) -> bool:

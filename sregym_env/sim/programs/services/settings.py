@@ -10,7 +10,7 @@ from sregym_env.sim.processes.context import ProcessContext
 from sregym_env.sim.programs.services.peers import Peer
 from sregym_env.sim.programs.services.protocols import Wire
 from sregym_env.sim.programs.services.runtimes import Runtime
-from sregym_env.sim.programs.services.steps import Handler, Start
+from sregym_env.sim.programs.services.steps import NOTICED, Handler, Open, Pass, Start
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +102,16 @@ class ServiceSettings:
     def by_peer(self) -> Mapping[str, Peer]:
         """Peers by the name that steps use."""
         return {peer.name: peer for peer in self.peers}
+
+    @property
+    def opens_after(self) -> float:
+        """Seconds from its start until it listens, where nothing keeps it waiting; 0 where that is no time to speak of."""
+        passed = 0.0
+        for step in self.start:
+            if isinstance(step, Open):
+                return passed if passed >= NOTICED else 0.0
+            passed += step.seconds if isinstance(step, Pass) else 0.0
+        return 0.0
 
     def handler(self, operation: str) -> Handler | None:
         """What serves an operation; None where nothing does."""

@@ -18,6 +18,7 @@ from sregym_env.sim.programs.services.drivers import DRIVERS
 from sregym_env.sim.programs.services.peers import fixed
 from sregym_env.sim.programs.services.settings import ServiceSettings
 from sregym_env.sim.programs.services.steps import (
+    NOTICED,
     End,
     Fill,
     Level,
@@ -37,8 +38,6 @@ from sregym_env.sim.world.program import Call, Failure
 
 FLUSH = 0.02
 """Seconds between the last words of a process and its end."""
-NOTICED = 0.5
-"""Seconds of a start from which on a port that opens later is worth an event of its own."""
 LEAST_WAIT = 0.1
 """Seconds that a library waits at least before it tries again."""
 

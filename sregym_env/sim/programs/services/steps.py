@@ -12,6 +12,10 @@ from sregym_env.sim.programs.services.values import Value
 Level = Literal["debug", "info", "warning", "error", "fatal"]
 
 
+NOTICED = 0.5
+"""Seconds of a start from which on a port that opens later is worth an event of its own."""
+
+
 @dataclass(frozen=True, slots=True)
 class Say:
     """A line of the log, in the runtime's form. At the start values are put in as in :class:`Print`; with a request
