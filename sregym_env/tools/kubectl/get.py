@@ -68,8 +68,8 @@ def run(call: Call) -> None:
     single = len(wanted) == 1 and bool(wanted[0].name)
     if not (single and failures):
         check_format(call, name, argument)  # kubectl looks at the objects first
-    for error in failures:
-        call.fail(error)
+    for failed in failures:
+        call.fail(failed)
     if flags["sort-by"] and name in ("", "wide") and flags["server-print"] and len(answered) > 1:
         # kubectl looks for the field in the tables, of which there are several, and not in their rows.
         field = relaxed(flags["sort-by"])
