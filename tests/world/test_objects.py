@@ -83,6 +83,12 @@ def test_what_is_served(world: World) -> None:
     assert world.cluster.version()["gitVersion"].startswith("v1.")
 
 
+def test_a_list_is_at_the_head(world: World) -> None:
+    found = world.cluster.list(DEPLOYMENTS, NAMESPACE)
+    head = int(world.cluster.head(DEPLOYMENTS))
+    assert all(int(each["metadata"]["resourceVersion"]) <= head for each in found)
+
+
 def test_a_definition_is_served_once_it_is_established(world: World) -> None:
     names = {"plural": "gadgets", "singular": "gadget", "kind": "Gadget", "shortNames": ["gd"]}
     schema = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}

@@ -41,8 +41,8 @@ def run(call: Call) -> None:
         raise failure("--output-watch-events option can only be used with --watch or --watch-only")
     try:
         wanted = targets(call)
-    except KubectlError as error:
-        if flags["filename"] and error.text.startswith(("error parsing ", "unable to decode ")):
+    except KubectlError as unread:
+        if flags["filename"] and unread.text.startswith(("error parsing ", "unable to decode ")):
             check_format(call, name, argument)  # a file that cannot be read is told of last
         raise
     if flags["subresource"]:
