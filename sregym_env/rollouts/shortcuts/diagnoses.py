@@ -25,7 +25,8 @@ STUFFING = (
     "memory limit, an expired certificate, a hostPort conflict, an update strategy with maxUnavailable 100%, a node that is down, "
     "a rotated password that clients do not have, a session that holds a table lock, a maxmemory too low, "
     "a missing environment variable, an environment variable with a wrong port, an internalTrafficPolicy Local, "
-    "a liveness probe that leaves no time for the start, a second EndpointSlice with foreign addresses"
+    "a liveness probe that leaves no time for the start, a second EndpointSlice with foreign addresses, "
+    "a left-over Deployment whose old build still serves"
 )
 """Something of every mechanism there is, with the fields that such faults change."""
 
