@@ -201,11 +201,11 @@ _ALL = (
         "image_unavailable",
         "images",
         (
-            "image unpullable|gone !data_files",
+            "image unpullable|gone !data_files|bygone",
             "pull image wrong|gone|fails",
             "build unpullable|gone /5",
         ),
-        valued=("VALUE image|build|pull|unpullable|runs|command !defective",),
+        valued=("VALUE image|build|pull|unpullable|runs|command !defective|bygone",),
         kinds=(
             "Deployment",
             "Image",
@@ -239,9 +239,9 @@ _ALL = (
             "bygone_pods build|image service|endpoints|selector|selects|offers|label|beside /16",
             "bygone_pods again build|image|service|endpoints|beside /16",
         ),
-        valued=("VALUE beside|bygone_pods",),
+        valued=("VALUE beside|bygone_pods", "VALUE image|build bygone /14"),
         kinds=("Deployment", "Service", "Pod", "ReplicaSet", "Image"),
-        kin=("defective_image",),
+        kin=("defective_image", "image_unavailable"),
         through=("extra_endpoints",),
     ),
     Mechanism(

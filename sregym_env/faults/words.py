@@ -267,9 +267,9 @@ ACTS: Mapping[str, str] = {
     "again": r"again|every (?:time|run|hour|night|day|few|\S+ minutes?|\S+ min)|whenever|repeated\w*|keeps?|each (?:run|time|hour|night)|on (?:its |a )?schedule|constantly|regularly|nightly|hourly|over and over|anew",
     "expired": r"expir\w+|out ?-?dated|past (?:its|the|their) (?:date|end|not ?after|validity|expiry)|ran out|run out|runs out|lapsed|no longer valid|not valid any ?more|over(?: since)?|too old|(?:is|was) not renewed|never renewed|not ?after",
     "held": r"holds?|held|holding|keeps?|kept|keeping|takes?|took|taken|taking|owns?|acquir\w+|sits? on|sitting on|grabs?|grabbed|has|having|open|never (?:commits?|committed|releases?|released|ends?|lets go)|granted|occup\w+|lock(?:s|ed)|monopoli\w+",
-    "bygone": r"old(?:er)?|outdated|obsolete|former|previous|legacy|earlier|left ?-?over|retired|superseded|deprecated|forgotten|abandoned|prior|ancient|bygone|stale",
+    "bygone": r"old(?:er)?|outdated|obsolete|former|previous|legacy|earlier|left ?-?over|retired|superseded|deprecated|abandoned|prior|ancient|bygone|stale",
     "bygone_pods": r"(?:old(?:er)?|outdated|obsolete|former|previous|legacy|earlier|left ?-?over|retired|superseded|forgotten|abandoned|stale|second|additional|extra|parallel) (?:\S+ ){0,3}?(?:deployments?|workloads?|replica ?sets?|pods?|cop(?:y|ies)|instances?|backends?|servers?|fleet|stack)",
-    "beside": r"beside|besides|alongside|next to|in parallel|side by side|still|as well|also|too|together with|at the same time|in addition|mixed?|both|behind|(?:share|part|half|third|quarter|fraction|some|portion) of|joins?|joined",
+    "beside": r"beside|besides|alongside|next to|in parallel|side by side|still|as well|also|too|together with|at the same time|in addition|mixed?|both|behind (?:(?:the|its|their|that|this|a|same) )*(?:services?|svc|names?|endpoints?)|(?:share|part|half|third|quarter|fraction|some|portion) of|joins?|joined",
     "rotated": r"rotat\w+|rotation|renewed|re-?issued|re-?keyed|changed|new|newer|replaced|altered|re-?set|modified|another|different|differs?|swapped",
     "stale": r"stale|old|older|former|previous|outdated|obsolete|superseded|earlier|left ?-?over|(?:no longer|not|never|nobody|doesn't|does not|did not|didn't|isn't|wasn't|won't) (?:\w+ ){0,2}?(?:accept\w*|match\w*|valid|known|knows?|agree\w*|told|updated|take\w*|got|get|given|right|fit\w*|carried|let\w*)"
     r"|out of (?:sync|step|date)|mis-?match\w*|disagree\w*|differs?|wrong|before (?:the )?rotation|from before|refus\w+|reject\w+|still|invalid|forgot\w*",
@@ -382,3 +382,6 @@ FIELDS = frozenset(OBJECTS) - {
     "table", "open_transaction", "probe_timing",
 }  # fmt: skip
 """Objects that a predicate belongs to where they stand nearer to it than another one."""
+
+POINTED = FIELDS | {"bygone", "bygone_pods"}
+"""What nobody says by the way, in an account of something else."""

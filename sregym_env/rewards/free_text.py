@@ -15,7 +15,7 @@ from sregym_env.cluster.app import App
 from sregym_env.faults.mechanisms import MECHANISMS, own_fields, unlike
 from sregym_env.faults.spec import FaultSpec
 from sregym_env.faults.ways import VALUE, Hit, Match, keys, matches, matches_anywhere, tagged, valued
-from sregym_env.faults.words import FIELDS
+from sregym_env.faults.words import FIELDS, POINTED
 from sregym_env.rewards import checklist
 from sregym_env.rewards.checklist import Answer, Grade
 from sregym_env.rewards.details import Details, says
@@ -691,7 +691,7 @@ class Case:
         return (
             known
             and not added
-            and claim.match.head.concept not in FIELDS
+            and claim.match.head.concept not in POINTED
             and set(self._about(claim)) <= self.truth
         )
 

@@ -66,11 +66,6 @@ RIGHT: dict[str, tuple[str, ...]] = {
         "Every so often a connection to {c} goes to {wrong}: the orphaned EndpointSlice {r} carries the Service's label.",
         "kubectl get endpoints looks right, but the slice {r} was added by hand and its address {wrong} is dead, so a share of the requests to {c} fails.",
     ),
-    "liveness_probe_too_aggressive": (
-        "{c} is healthy in itself but slow to start, and its liveness probe begins at once: the kubelet shoots it before it listens.",
-        "Someone tightened the livenessProbe of {c} ({wrong}). It is far too aggressive for a container that needs seconds to come up, so it is restarted for ever.",
-        "The restarts of {c} come from a premature liveness check. It asks the right port, only much too early.",
-    ),
     "memory_leak": (
         "Since the rollout of {wrong} the pods of {c} grow with every request until they are OOMKilled. That build leaks; {right} did not.",
         "{c} has a memory leak: the new image {wrong} never frees what it allocates. A bigger limit would only delay the next kill.",
@@ -351,11 +346,6 @@ NEAR: dict[str, tuple[str, ...]] = {
         "The selector of Service {c} matches no pods, so it has no endpoints.",
         "A NetworkPolicy blocks traffic to {c}.",
         "The targetPort of Service {c} is wrong.",
-    ),
-    "liveness_probe_too_aggressive": (
-        "The liveness probe of {c} asks for a wrong port, on which nothing listens.",
-        "The readiness probe of {c} is too impatient, so its pods are never Ready.",
-        "{c} is killed over and over because its memory limit is too low.",
     ),
     "memory_leak": (
         "The memory limit of {c} is too low, so it is OOMKilled.",

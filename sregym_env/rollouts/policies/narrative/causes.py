@@ -68,7 +68,8 @@ CAUSES: Mapping[str, tuple[str, ...]] = {
     "outdated_build_serves": (
         "Deployment {name} still runs an old build of {component}, {wrong}, and its pods stand behind the same Service: they answer "
         "a share of the requests and lack what the callers ask for.",
-        "An old build serves beside the current one: Deployment {name} runs {wrong}, and Service {service} selects its pods too.",
+        "An old build serves beside the current one: Deployment {name} runs {wrong}, and the Service of {component} selects its pods "
+        "too.",
         "{Component} itself is right. The left-over Deployment {name} with the old image {wrong} has pods among the endpoints of "
         "its Service, and these fail the requests that they get.",
         "A part of the requests to {component} meets pods of the old Deployment {name}, whose build {wrong} lacks an operation.",
