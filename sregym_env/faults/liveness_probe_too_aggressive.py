@@ -95,7 +95,7 @@ def liveness_probe_too_aggressive(
     return Fault(
         resource=target.workload,
         cause=f"The livenessProbe of {target.kind} {target.name} leaves no time for the start (initialDelaySeconds {delay}, "
-        f"periodSeconds {every}, failureThreshold {failures}), and there is no startupProbe: the kubelet kills the container before "
+        f"periodSeconds {every}, failureThreshold {failures}), and there is no startup probe (startupProbe): the kubelet kills the container before "
         f"{target.name} has started, again and again.",
         **revision(target, changes, starts=True),
         details={
