@@ -198,7 +198,8 @@ def test_the_real_kubectl_waits_and_gives_up_as_the_one_in_process(server: Serve
         )
         assert (said, done.code) == (ours, code), line
         assert seconds <= time.monotonic() - clock
-        assert seconds * SECOND <= world.now() - began
+        # kubectl counts from before the server has its request.
+        assert 0.8 * seconds * SECOND <= world.now() - began
 
 
 def _token(kubeconfig: Path) -> str:
