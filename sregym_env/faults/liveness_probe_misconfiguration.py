@@ -9,7 +9,7 @@ from sregym_env.faults.choices import one_of
 from sregym_env.faults.commands import mend, patch
 from sregym_env.faults.drawn import drawn
 from sregym_env.faults.fault import Fault, fault
-from sregym_env.faults.probes import asked, failing_probe, published_probe
+from sregym_env.faults.probes import asked, failing_probe, published_probe, with_liveness_probe
 from sregym_env.faults.revisions import revision
 
 
@@ -24,20 +24,7 @@ def liveness_probe_misconfiguration(
     ``grace`` is the pod's termination grace period in seconds, -1 to leave it as it is.
     """
     endpoint, facts = asked(probe)
-    field = target.container_path("livenessProbe")
-    period = target.template_path("terminationGracePeriodSeconds")
-    declared, patience = (
-        target.declares("livenessProbe"),
-        target.template_declares("terminationGracePeriodSeconds"),
-    )
-    back: list[dict[str, Any]] = [{"op": "remove", "path": field}]
-    if declared is not None:
-        back = [{"op": "replace", "path": field, "value": declared}]
-    changes: dict[str, Any] = {field: probe}
-    if grace >= 0:
-        # A program that ignores SIGTERM would serve on for half a minute each time.
-        changes[period] = grace
-        back.append({"op": "add", "path": period, "value": 30 if patience is None else patience})
+    changes, back = with_liveness_probe(target, probe, grace)
     return Fault(
         resource=target.workload,
         cause=f"{target.kind} {target.name} has a livenessProbe for {endpoint}, which {target.name} does not "

@@ -19,6 +19,7 @@ from sregym_env.faults.probes import (
     impatient_timings,
     published_impatience,
     timing,
+    with_liveness_probe,
 )
 from sregym_env.faults.revisions import revision
 from sregym_env.kube.status import StatusError
@@ -73,24 +74,12 @@ def liveness_probe_too_aggressive(
     The program would be well if it were let alone. ``grace`` is the pod's termination grace period in seconds, -1 to
     leave it as it is.
     """
-    field = target.container_path("livenessProbe")
-    period = target.template_path("terminationGracePeriodSeconds")
-    declared, patience = (
-        target.declares("livenessProbe"),
-        target.template_declares("terminationGracePeriodSeconds"),
-    )
-    back: list[dict[str, Any]] = [{"op": "remove", "path": field}]
-    if declared is not None:
-        back = [{"op": "replace", "path": field, "value": declared}]
-    changes: dict[str, Any] = {field: probe}
+    changes, back = with_liveness_probe(target, probe, grace)
     startup = target.declares("startupProbe")
     if startup is not None:
         # It would keep the liveness probe waiting: whoever wrote this one found it superfluous.
         changes[target.container_path("startupProbe")] = REMOVED
         back.append({"op": "add", "path": target.container_path("startupProbe"), "value": startup})
-    if grace >= 0:
-        changes[period] = grace
-        back.append({"op": "add", "path": period, "value": 30 if patience is None else patience})
     delay, every, failures = timing(probe)
     return Fault(
         resource=target.workload,

@@ -21,7 +21,7 @@ KEYS = ("track", "slot", "release-track", "color", "variant", "lane", "deploymen
 """Labels by which teams tell apart two releases that run side by side."""
 
 VALUES = ("blue", "green", "a", "b", "previous", "stable", "v1", "fallback", "standby", "reserve")
-
+"""What such labels say of the release that is kept."""
 
 SUFFIXES = (
     "blue", "green", "prev", "v1", "stable", "fallback", "b", "standby", "secondary", "2025", "rollback", "reserve", "main",

@@ -157,3 +157,25 @@ def _right_handler(target: ComponentTarget) -> Mapping[str, Any]:
     """What the component's own liveness probe asks, or whether it listens where it has none."""
     declared = target.declares("livenessProbe") or {"tcpSocket": {"port": target.component.port}}
     return {name: value for name, value in declared.items() if name not in _TIMED}
+
+
+def with_liveness_probe(
+    target: ComponentTarget, probe: Mapping[str, Any], grace: int
+) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """What gives a component a liveness probe, by JSON pointer, and the JSON patch that gives it its own back.
+
+    ``grace`` is the pod's termination grace period in seconds, negative to leave it as it is.
+    """
+    field = target.container_path("livenessProbe")
+    period = target.template_path("terminationGracePeriodSeconds")
+    declared = target.declares("livenessProbe")
+    patience = target.template_declares("terminationGracePeriodSeconds")
+    back: list[dict[str, Any]] = [{"op": "remove", "path": field}]
+    if declared is not None:
+        back = [{"op": "replace", "path": field, "value": declared}]
+    changes: dict[str, Any] = {field: probe}
+    if grace >= 0:
+        # A program that ignores SIGTERM would serve on for half a minute each time.
+        changes[period] = grace
+        back.append({"op": "add", "path": period, "value": 30 if patience is None else patience})
+    return changes, back
