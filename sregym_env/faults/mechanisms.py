@@ -665,6 +665,19 @@ _ALL = (
         through=("database_account_missing",),
     ),
     Mechanism(
+        "missing_permission",
+        "admission",
+        (
+            "cluster_role lack|wrong|changed|gone|absent|revoked|instead /14",
+            "rbac service_account lack|wrong|changed|gone|absent|not_authorized|revoked|blocked /18",
+            "rbac configmap lack|wrong|gone|absent|not_authorized|revoked|blocked !account|secret /16",
+            "service_account not_authorized configmap|init_container|cluster_role /14",
+        ),
+        valued=("VALUE rbac|service_account|cluster_role|not_authorized",),
+        kinds=("ClusterRole", "Role", "RoleBinding", "ServiceAccount", "Deployment"),
+        through=("blocked_init_container", "database_permission_revoked"),
+    ),
+    Mechanism(
         "missing_secret",
         "configuration",
         (

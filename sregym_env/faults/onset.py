@@ -115,7 +115,10 @@ def strike(world: World, instance: FaultInstance) -> Onset:
     """
     changes: list[Undo] = []
     try:
-        _make(world, [*instance.fault.earlier, *map(_recreated, instance.fault.edits)], None, changes)
+        _make(world, instance.fault.earlier, None, changes)
+        if any(isinstance(edit, Rollout) for edit in instance.fault.earlier):
+            world.advance(EVENT_LOOK)
+        _make(world, [*map(_recreated, instance.fault.edits)], None, changes)
         _disturb(world, instance)
         world.advance(instance.fault.matures)
         # Last of all: clients that restart before the fault is in would find everything well.

@@ -152,7 +152,8 @@ OBJECTS: Mapping[str, str] = {
     r"|rw|privs?|perms?|read-write|may (?:no longer |not )?(?:read|write)",
     "account": r"(?<!this )(?<!service )(?:data ?base |mongo\w* |db |admin\w* |login |client |application )?(?:user(?! (?:to|cannot|can't|fails?|times|logs|and|service|requests?|journeys?|traffic|impact|facing|experience|errors?|service|interface|agent))"
     r"|accounts?|credentials?|logins?|principal)|(?:data ?base|mongo\w*|db) users|admin",
-    "not_authorized": r"not authori[sz]ed|unauthori[sz]ed|permission denied|access denied|denies every query",
+    "not_authorized": r"not authori[sz]ed|unauthori[sz]ed|permission denied|access denied|denies every query|403(?: forbidden)?",
+    "cluster_role": r"cluster ?-?roles?(?: ?-?bindings?)?|role ?-?bindings?|rbac(?: \w+)?",
     "authentication": r"authenticat\w+|auth ?fail\w*|log ?ins? fail\w*|user ?not ?found|log in",
     "service_account": r"service ?-?_?accounts?(?: ?-?names?)?|sa|run (?:under|as) the identity|serviceaccountnames?"
     r"|(?:names?|named|wants?|runs? as|run as|under) (?:an|the|a|its own) account",

@@ -244,6 +244,11 @@ _ALL = (
         "serviceAccountName of a pod template names none that exists, so pods are forbidden.",
     ),
     KindOfCause(
+        "missing_permission",
+        "A pod's account may not do what its pod needs of the API server",
+        "RBAC: no rule of a role bound to the service account grants a verb on a resource that a container asks for (403).",
+    ),
+    KindOfCause(
         "missing_secret",
         "A container refers to a Secret that does not exist",
         "A Secret that a container takes its environment or files from is not there (CreateContainerConfigError).",

@@ -142,6 +142,12 @@ STATEMENTS: dict[str, tuple[str, ...]] = {
         "there is no Service named {r} any more although the {c} pods run",
         "the Kubernetes service for {c} does not exist",
     ),
+    "rbac_misconfiguration": (
+        "the ClusterRole {r} does not let the service account of {c} get its ConfigMap, so the init container gets 403",
+        "RBAC of {c} is wrong: {r} grants {wrong} instead of {right}, and its init container is forbidden to read the ConfigMap",
+        "{c}'s service account lacks the permission to get configmaps: the rules of ClusterRole {r} name {wrong}",
+        "the rules of the ClusterRole {r} were changed to {wrong}, so the init container of {c} is refused by the API server",
+    ),
     "missing_service_account": (
         "{c} uses the ServiceAccount {c}-runner, which does not exist, so its pods can't be created",
         "the deployment {c} references a missing service account {c}-runner",

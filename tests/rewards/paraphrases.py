@@ -86,6 +86,11 @@ RIGHT: dict[str, tuple[str, ...]] = {
         "{a} logs 'no such host'. The reason: Service/{r} has been deleted.",
         "The {c} deployment runs fine, however its Service is missing, so DNS lookups of {c} fail.",
     ),
+    "rbac_misconfiguration": (
+        "New pods of {c} hang in Init:CrashLoopBackOff. Their config-loader asks the API server for a ConfigMap and gets 403, since ClusterRole {r} doesn't grant get on configmaps.",
+        "The ClusterRole {r} lists {wrong}; it should list {right}. So the service account of {c} isn't allowed to read app-routing-config.",
+        "RBAC problem: the account of {c} lacks get on configmaps ({r}), its init container is refused.",
+    ),
     "missing_service_account": (
         "The ReplicaSet of {c} gets 'serviceaccount \"{c}-runner\" not found' when it tries to create pods.",
         "{c} was changed to run under the service account {c}-runner. There is no such account in the namespace, so no pod gets created.",
@@ -367,6 +372,11 @@ NEAR: dict[str, tuple[str, ...]] = {
         "The selector of Service {r} matches no pods.",
         "Service {r} has a wrong targetPort.",
         "{c} was scaled to zero replicas.",
+    ),
+    "rbac_misconfiguration": (
+        "The ConfigMap that {c}'s init container reads was deleted.",
+        "{c} names a service account that nobody created.",
+        "The init container of {c} waits for a Service that does not exist.",
     ),
     "missing_service_account": (
         "{c} refers to a Secret {c}-runner that does not exist.",

@@ -292,6 +292,14 @@ CAUSES: Mapping[str, tuple[str, ...]] = {
         "No pod of {component} can be created: {workload} names the non-existent service account {wrong}.",
         "A missing service account, {wrong}, keeps {workload} from creating pods.",
     ),
+    "missing_permission": (
+        "ClusterRole {name} does not let the service account {account} get ConfigMap {settings} ({field}: {wrong}): the init "
+        "container {init} of {workload} is refused with 403 and no new pod starts.",
+        "RBAC is wrong: the {field} of ClusterRole {name} are {wrong} instead of {right}, so that {init}, the init container of "
+        "{component}, may not read ConfigMap {settings}.",
+        "The service account {account} lacks a permission. ClusterRole {name} grants {wrong} where {right} is needed, and the API "
+        "server answers 403 to the init container of {workload}.",
+    ),
     "missing_secret": (
         "{Workload} takes the variable {variable} from the Secret {secret}, which does not exist; the container hangs in "
         "CreateContainerConfigError.",
