@@ -6,7 +6,7 @@ The declared part (workloads, Services, volume claims, ConfigMaps) comes from th
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -54,6 +54,8 @@ class Inventory:
     """Cluster addresses of the application's Services."""
     machines: tuple[Manifest, ...] = ()
     """The nodes that run workloads, as objects, in the order of their names."""
+    room: Mapping[str, int] = field(default_factory=dict)
+    """Memory of each of them that no pod has asked for, bytes, by name."""
 
     @classmethod
     def of(cls, world: World) -> Inventory:
@@ -73,6 +75,7 @@ class Inventory:
             made=dict(_made(app, cluster, own)),
             addresses=tuple(_addresses(app, cluster)),
             machines=tuple(workers),
+            room=_room(workers, cluster.list("pods")),
         )
 
     def manifest(self, resource: str, name: str, namespace: str) -> Manifest:
@@ -183,6 +186,28 @@ def _node(volume: Manifest) -> str:
                 name: str = expression["values"][0]
                 return name
     return ""
+
+
+def _room(workers: Sequence[Manifest], pods: Sequence[Manifest]) -> dict[str, int]:
+    """Memory of nodes that is left by the requests of their pods, bytes."""
+    left = {node["metadata"]["name"]: bytes_(node["status"]["allocatable"]["memory"]) for node in workers}
+    for pod in pods:
+        node = pod["spec"].get("nodeName", "")
+        if node in left and (pod.get("status") or {}).get("phase") not in ("Succeeded", "Failed"):
+            left[node] -= _requested(pod["spec"])
+    return left
+
+
+def _requested(spec: Manifest) -> int:
+    """What a pod asks for: all containers together, or the largest init container where that is more."""
+    asked, first = (
+        [
+            bytes_(((container.get("resources") or {}).get("requests") or {}).get("memory", "0"))
+            for container in spec.get(kind) or ()
+        ]
+        for kind in ("containers", "initContainers")
+    )
+    return max(sum(asked), *first) if first else sum(asked)
 
 
 def _memory(node: Manifest) -> int:

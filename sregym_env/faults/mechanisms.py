@@ -665,6 +665,19 @@ _ALL = (
         through=("database_account_missing",),
     ),
     Mechanism(
+        "outranked_by_others",
+        "scheduling",
+        (
+            "priority low|wrong|lack|absent|changed|instead|preempted|gone",
+            "preempted priority|outranks",
+            "outranks preempted|pending|pods",
+        ),
+        valued=("VALUE priority|preempted|outranks",),
+        kinds=("Deployment", "StatefulSet", "PriorityClass", "Pod"),
+        kin=("excessive_resource_request",),
+        through=("excessive_resource_request",),
+    ),
+    Mechanism(
         "missing_permission",
         "admission",
         (

@@ -47,7 +47,6 @@ _REASONS: Mapping[str, str] = {
     "missing_configmap_social_network": "no database of Social Network mounts a ConfigMap",
     "node_clock_drift_hotel_reservation": "machines share one clock here",
     "persistent_volume_affinity_violation": "the fault is here, `volume_node_conflict`, on volumes that exist: Social Network has none",
-    "priority_preemption_cascade_hotel_reservation": "not yet: priorities and preemption are modelled, a fault of them is not declared",
     "hpa_missing_effective_cpu_request_hotel_reservation": "no user notices as long as the load stays",
     "internal_traffic_policy_local_astronomy_shop": "the fault is here, `internal_traffic_policy_local`, on what has one pod in every world: recommendation may stand on every node",
     "top_of_rack_router_failure_hotel_reservation": "links between nodes are not modelled",

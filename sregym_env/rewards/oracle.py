@@ -105,6 +105,7 @@ def judge_state(
         harm = collateral.harm(trial, baseline.called, reaches, done, noisy=patience.noise > 0.0)
     now = dict(protected_objects(trial))
     wrong = [(each.key, each.pointer) for cause in causes for each in cause.wrongs]
+    answers = {field for cause in causes for field in cause.reach.answers}
     up = [steady.of(checks.available(trial, baseline)), steady.of(checks.endpoints(trial, baseline))]
     well = served.passed and all(check.passed for check in up)
     held = stored.contents(trial) if baseline.kept else {}
@@ -114,7 +115,7 @@ def judge_state(
         checks.inventory(baseline, now, accepted),
         checks.replicas(baseline, now),
         *up,
-        *weaker.checks(trial, baseline, now, accepted, made, wrong),
+        *weaker.checks(trial, baseline, now, accepted, made, wrong, answers),
         checks.nodes(trial, baseline, accepted, wrong),
         integrity.path(trial, baseline),
         integrity.users(trial, baseline),

@@ -244,6 +244,12 @@ _ALL = (
         "serviceAccountName of a pod template names none that exists, so pods are forbidden.",
     ),
     KindOfCause(
+        "outranked_by_others",
+        "Pods went for others of a higher priority, and rank too low to come back",
+        "PriorityClass: the scheduler preempted pods that have no class, or a low one, for pods to which a class of their own or "
+        "the global default gives more; what replaces them stays Pending.",
+    ),
+    KindOfCause(
         "missing_permission",
         "A pod's account may not do what its pod needs of the API server",
         "RBAC: no rule of a role bound to the service account grants a verb on a resource that a container asks for (403).",

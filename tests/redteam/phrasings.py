@@ -142,6 +142,12 @@ STATEMENTS: dict[str, tuple[str, ...]] = {
         "there is no Service named {r} any more although the {c} pods run",
         "the Kubernetes service for {c} does not exist",
     ),
+    "priority_preempts_production": (
+        "the pods of {c} were preempted by a tenant's pod with a higher priority, which it got from the global default PriorityClass {wrong}",
+        "{c} has no priority class, so pods that get the default PriorityClass {wrong} outrank it and preempt it",
+        "the scheduler preempted {c} for a batch pod: PriorityClass {r} is the global default and ranks it higher",
+        "the priority of {c} is too low; a tenant ranked by the globalDefault {wrong} took its place",
+    ),
     "rbac_misconfiguration": (
         "the ClusterRole {r} does not let the service account of {c} get its ConfigMap, so the init container gets 403",
         "RBAC of {c} is wrong: {r} grants {wrong} instead of {right}, and its init container is forbidden to read the ConfigMap",

@@ -86,6 +86,11 @@ RIGHT: dict[str, tuple[str, ...]] = {
         "{a} logs 'no such host'. The reason: Service/{r} has been deleted.",
         "The {c} deployment runs fine, however its Service is missing, so DNS lookups of {c} fail.",
     ),
+    "priority_preempts_production": (
+        "{c} was preempted. A tenant's pod got priority 100000 from the global default PriorityClass {r}, {c} has none, so it had to go and its replacement is Pending.",
+        "The scheduler evicted {c} for tenant-ingester because the default PriorityClass {r} ranks that pod higher.",
+        "Priority problem: {c} has no priorityClassName and is outranked by every newer pod that gets {r} by default.",
+    ),
     "rbac_misconfiguration": (
         "New pods of {c} hang in Init:CrashLoopBackOff. Their config-loader asks the API server for a ConfigMap and gets 403, since ClusterRole {r} doesn't grant get on configmaps.",
         "The ClusterRole {r} lists {wrong}; it should list {right}. So the service account of {c} isn't allowed to read app-routing-config.",
@@ -372,6 +377,11 @@ NEAR: dict[str, tuple[str, ...]] = {
         "The selector of Service {r} matches no pods.",
         "Service {r} has a wrong targetPort.",
         "{c} was scaled to zero replicas.",
+    ),
+    "priority_preempts_production": (
+        "{c} requests more memory than any node has.",
+        "The worker nodes are cordoned, so {c} stays Pending.",
+        "{c}'s memory limit is too low and it is OOMKilled.",
     ),
     "rbac_misconfiguration": (
         "The ConfigMap that {c}'s init container reads was deleted.",

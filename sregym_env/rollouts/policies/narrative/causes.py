@@ -292,6 +292,14 @@ CAUSES: Mapping[str, tuple[str, ...]] = {
         "No pod of {component} can be created: {workload} names the non-existent service account {wrong}.",
         "A missing service account, {wrong}, keeps {workload} from creating pods.",
     ),
+    "outranked_by_others": (
+        "The pods of {component} were preempted: the pods of Deployment {tenant} in namespace {elsewhere} have a higher priority "
+        "(PriorityClass {default}, the global default), and no room is left on node {node} for {the}.",
+        "{Workload} is outranked. The scheduler evicted its pods for {tenant} of namespace {elsewhere}, whose pods have a higher "
+        "priority by the default PriorityClass {default}, and their replacements stay Pending.",
+        "The priority of {component} is too low: pods of the tenant {tenant} ({elsewhere}) rank higher by the PriorityClass "
+        "{default}, preempted its pods and took the memory of node {node}.",
+    ),
     "missing_permission": (
         "ClusterRole {name} does not let the service account {account} get ConfigMap {settings} ({field}: {wrong}): the init "
         "container {init} of {workload} is refused with 403 and no new pod starts.",

@@ -1,0 +1,227 @@
+"""Pods that had to go for somebody else's, because those rank higher."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sregym_env.cluster.api import Cluster, World
+from sregym_env.cluster.edits import Create, JsonPatch, ObjectRef, RecreatePods, Rollout, Scale
+from sregym_env.cluster.targets import SCALED, ComponentTarget, components
+from sregym_env.faults.choices import one_of
+from sregym_env.faults.commands import mend, put, show
+from sregym_env.faults.drawn import drawn
+from sregym_env.faults.fault import Fault, Finding, Predicate, fault
+from sregym_env.kube.quantity import bytes_
+from sregym_env.kube.status import StatusError
+from sregym_env.kube.types import Manifest
+
+SCHEDULING = "scheduling.k8s.io"
+CLASSES = f"priorityclasses.{SCHEDULING}"
+
+SHARE = 0.5
+"""Of the memory that is free on a node: what the component's pods ask for there together. The published injector gives one
+pod 30 % of the node."""
+MI = 2**20
+
+TENANTS = (
+    ("analytics-batch", "tenant-ingester"), ("data-platform", "event-compactor"), ("ml-training", "feature-builder"),
+    ("reporting", "report-cache"), ("search-index", "reindexer"), ("risk", "scenario-runner"), ("streaming", "window-aggregator"),
+    ("ingest", "partner-loader"), ("bi", "cube-builder"), ("geo-data", "tile-renderer"),
+)  # fmt: skip
+"""(namespace, Deployment) of other tenants with much in memory."""
+
+RANKS = (
+    ("production-critical", "platform-medium", "batch-low"), ("business-core", "standard", "best-effort"),
+    ("tier-0", "tier-2", "tier-3"), ("customer-facing", "default-priority", "background"), ("prod-high", "prod-default", "spare"),
+    ("user-path", "workload-default", "opportunistic"), ("gold", "silver", "bronze"), ("p0", "p2", "p4"),
+)  # fmt: skip
+"""Names of three classes: above the default one, the default one, below it."""
+
+POOLS = (
+    ("pool", "memory"), ("node-pool", "highmem"), ("workload-class", "stateful"), ("capacity", "reserved"), ("tier", "large"),
+    ("dedicated-for", "caches"), ("instance-family", "r"),
+)  # fmt: skip
+"""Labels of machines for what needs much memory."""
+
+
+@fault(
+    layer="kubernetes",
+    mechanism="outranked_by_others",
+    targets=components(
+        where=lambda target: (
+            target.component.workload in SCALED
+            and target.inventory.declares(target.component)
+            and bool(_homes(target))
+        )
+    ),
+    level="hard",
+)
+def priority_preempts_production(
+    target: ComponentTarget,
+    way: str = drawn(one_of("named", "named", "before"), published="before"),
+    tenant: tuple[str, str] = drawn(one_of(*TENANTS), published=TENANTS[0]),
+    ranks: tuple[str, str, str] = drawn(one_of(*RANKS), published=RANKS[0]),
+    value: int = drawn(one_of(100, 1000, 5000, 10_000, 100_000), published=100_000),
+    pool: tuple[str, str] = drawn(one_of(*POOLS), published=POOLS[0]),
+) -> Fault:  # fmt: skip
+    """Another tenant's pod needs the memory of the node to which the component is bound, and the scheduler makes room for it.
+
+    It ranks higher: by the default PriorityClass of the cluster, which is younger than the component's pods (``before``), or
+    because the component names a class below the default one (``named``). What is started again ranks no higher than the
+    tenant, so it stays Pending.
+    """
+    above, default, below = ranks
+    space, name = tenant
+    named = way == "named"
+    node, free = _home(target)
+    asked = int(free * SHARE / max(target.replicas, 1)) // MI
+    # With all of the component's pods but one still there it does not fit.
+    taken = free // MI - asked // 2
+    other = ObjectRef("deployments.apps", name, space)
+    classes = [_class(above, 10 * value, False, "Services that users wait for")]
+    if named:
+        classes.append(_class(below, value // 10, False, "May go for anybody else"))
+    usual = _class(default, value, True, "Whatever does not say what it is")
+    back = mend(target, put(target.workload, target.template_path("priorityClassName"), above))
+    return Fault(
+        resource=target.workload if named else ObjectRef(CLASSES, default),
+        cause=f"The pods of {target.kind} {target.name} were preempted by Deployment {name} of namespace {space}: "
+        + (
+            f"their priority class {below} ranks below the default PriorityClass {default} ({value}) that the tenant's pods get"
+            if named
+            else f"they have no priority class of their own, and PriorityClass {default} ({value}) became the global default after "
+            "they were started, so the tenant's newer pods rank higher"
+        )
+        + f". Node {node} has no memory left for them, and their replacements, which rank no higher, stay Pending.",
+        earlier=[
+            *map(Create, classes),
+            *([Create(usual)] if named else []),
+            Create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": space}}),
+            JsonPatch(ObjectRef("nodes", node), f"/metadata/labels/{pool[0]}", pool[1]),
+            Rollout(target.workload, _bound(target, pool, asked, below if named else "")),
+        ],
+        edits=[*([] if named else [Create(usual)]), Create(_tenant(name, space, pool, taken))],
+        trigger=[Scale(other, 1), *map(RecreatePods, target.dependents)],
+        details={"field": "priorityClassName", "wrong": below, "right": above}
+        if named
+        else {"field": "globalDefault", "wrong": default, "right": above},
+        facts={"tenant": name, "elsewhere": space, "default": default, "node": node},
+        remedies=[back],
+        look=[
+            f"kubectl get events -n {target.namespace} --field-selector reason=Preempted",
+            show(target),
+            "kubectl get priorityclasses",
+            f"kubectl describe node {node}",
+            f"kubectl get pods -n {space} -o yaml",
+        ],
+        accepts=[target.workload, other],
+        answers=["priorityClassName"],
+        aliases=[name, default, *([below] if named else [])],
+        cured=[_outranks(target, other)],
+    )
+
+
+def _homes(target: ComponentTarget) -> list[tuple[int, str]]:
+    """(memory that is free, bytes, name) of the nodes to which its pods may be bound."""
+    inventory = target.inventory
+    volume = inventory.volume_of.get(target.name)
+    if volume is not None and volume.node:
+        return [(inventory.room.get(volume.node, 0), volume.node)]
+    return [
+        (inventory.room.get(node["metadata"]["name"], 0), node["metadata"]["name"])
+        for node in inventory.machines
+        if not node["spec"].get("taints") and not node["spec"].get("unschedulable")
+    ]
+
+
+def _home(target: ComponentTarget) -> tuple[str, int]:
+    """The node to which its pods are bound, and the memory that is free there without them, bytes."""
+    free, node = max(_homes(target))
+    return node, free
+
+
+def _class(name: str, value: int, default: bool, description: str) -> Manifest:
+    return {
+        "apiVersion": f"{SCHEDULING}/v1",
+        "kind": "PriorityClass",
+        "metadata": {"name": name},
+        "value": value,
+        "globalDefault": default,
+        "description": description,
+    }
+
+
+def _bound(target: ComponentTarget, pool: tuple[str, str], asked: int, rank: str) -> dict[str, Any]:
+    """Changes of the pod template: the pool where its pods run, what they ask for there, and their class."""
+    resources = target.declares("resources") or {}
+    limit = (resources.get("limits") or {}).get("memory")
+    made = {**resources, "requests": {**(resources.get("requests") or {}), "memory": f"{asked}Mi"}}
+    if limit is not None and bytes_(limit) < asked * MI:
+        made["limits"] = {**resources["limits"], "memory": f"{asked}Mi"}
+    changes: dict[str, Any] = {
+        target.container_path("resources"): made,
+        target.template_path("nodeSelector"): {
+            **(target.template_declares("nodeSelector") or {}),
+            pool[0]: pool[1],
+        },
+    }
+    if rank:
+        changes[target.template_path("priorityClassName")] = rank
+    return changes
+
+
+def _tenant(name: str, namespace: str, pool: tuple[str, str], memory: int) -> Manifest:
+    """Somebody else's work, which has not begun."""
+    labels = {"app": name}
+    container = {
+        "name": "worker",
+        "image": "busybox:1.36",
+        "command": ["sh", "-c", "while true; do echo waiting for work; sleep 600; done"],
+        "resources": {"requests": {"cpu": "50m", "memory": f"{memory}Mi"}},
+    }
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": name, "namespace": namespace},
+        "spec": {
+            "replicas": 0,
+            "selector": {"matchLabels": labels},
+            "template": {
+                "metadata": {"labels": labels},
+                "spec": {"containers": [container], "nodeSelector": {pool[0]: pool[1]}},
+            },
+        },
+    }
+
+
+def _outranks(target: ComponentTarget, other: ObjectRef) -> Predicate:
+    """Whether the component's next pod ranks higher than the tenant's, who goes on with its work."""
+
+    def cured(world: World) -> Finding:
+        expected = f"pods of {target.name} rank above those of {other.name}, which is there"
+        try:
+            own, theirs = (
+                world.cluster.get(ref.resource, ref.name, ref.namespace)["spec"]
+                for ref in (target.workload, other)
+            )
+        except StatusError as error:
+            return Finding("priority", False, str(error), expected)
+        ranks = [_rank(world.cluster, spec["template"]["spec"]) for spec in (own, theirs)]
+        there = bool(theirs.get("replicas", 1))
+        observed = f"{ranks[0]} against {ranks[1]}" + ("" if there else ", which was scaled to zero")
+        return Finding("priority", there and ranks[0] > ranks[1], observed, expected)
+
+    return cured
+
+
+def _rank(cluster: Cluster, spec: Manifest) -> int:
+    """The priority of the next pod that is made by a template."""
+    name = spec.get("priorityClassName")
+    return next(
+        (
+            int(each["value"])
+            for each in cluster.list(CLASSES)
+            if (each["metadata"]["name"] == name if name else each.get("globalDefault"))
+        ),
+        0,
+    )
