@@ -80,7 +80,8 @@ def priority_preempts_production(
     other = ObjectRef("deployments.apps", name, space)
     classes = [_class(above, 10 * value, False, "Services that users wait for")]
     if named:
-        classes.append(_class(below, value // 10, False, "May go for anybody else"))
+        # Lower than what has none: whoever makes room, it is these that go.
+        classes.append(_class(below, -value // 10, False, "May go for anybody else"))
     usual = _class(default, value, True, "Whatever does not say what it is")
     back = mend(target, put(target.workload, target.template_path("priorityClassName"), above))
     return Fault(

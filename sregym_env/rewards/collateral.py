@@ -19,7 +19,7 @@ from sregym_env.rewards import upkeep
 from sregym_env.rewards.baseline import SYSTEM_NAMESPACES, Called, PodAtCall
 from sregym_env.rewards.checks import current
 from sregym_env.rewards.doings import Change, added, ended
-from sregym_env.rewards.objects import Objects, controlled, desired, named, pod_spec, shown, sources
+from sregym_env.rewards.objects import PRIORITY, Objects, controlled, desired, named, pod_spec, shown, sources
 from sregym_env.rewards.verdict import Check, Harm
 
 TOLERATED: Mapping[str, int] = {"changed": 2, "restarted": 4, "left": 3}
@@ -56,7 +56,8 @@ def harm(
         for reach in reaches
         if component.name in reach.components or reach.everywhere
     }
-    answers = frozenset(field for reach in reaches for field in reach.answers)
+    # A rank is a rank among others: whoever gives it to everybody has answered nothing.
+    answers = frozenset(field for reach in reaches for field in reach.answers) - {PRIORITY}
     grave: list[str] = []
     changed = list(_changed(world, called, done, accepted, answers, grave))
     changed += _cut_off(reaches, done)

@@ -14,6 +14,8 @@ Objects = Mapping[ObjectKey, Manifest]
 SHOWN = 4
 """How many offenders a check names."""
 
+PRIORITY = "priorityClassName"
+
 RESTARTED = "restart"
 """What is in the names of the annotations by which people and tools have pods made anew."""
 
