@@ -136,6 +136,28 @@ def delete_slices(known: Knowledge) -> Script:
     yield SETTLE
 
 
+def rank_everything(known: Knowledge) -> Script:
+    """Every workload gets the highest class that people have made."""
+    highest = "kubectl get priorityclasses --no-headers | grep -v '^system-' | sort -k2 -n | tail -1 | awk '{print $1}'"
+    patch = '{"spec":{"template":{"spec":{"priorityClassName":"\'"$CLASS"\'"}}}}'
+    for namespace in known.app.namespaces:
+        yield (
+            f"CLASS=$({highest}); for w in $(kubectl get deploy,sts -n {namespace} -o name); do "
+            f"kubectl patch $w -n {namespace} -p '{patch}'; done"
+        )
+    yield SETTLE
+
+
+def grant_settings(known: Knowledge) -> Script:
+    """Every cluster role that is bound where the application lives lets its accounts read ConfigMaps, and pods start anew."""
+    rules = '{"rules":[{"apiGroups":[""],"resources":["configmaps"],"verbs":["get","list","watch"]}]}'
+    for namespace in known.app.namespaces:
+        bound = f"kubectl get rolebindings -n {namespace} -o jsonpath='{{.items[*].roleRef.name}}'"
+        yield f"for r in $({bound}); do kubectl patch clusterrole $r --type=merge -p '{rules}'; done"
+        yield f"kubectl delete pods -n {namespace} --field-selector status.phase=Pending"
+    yield SETTLE
+
+
 def open_nodes(known: Knowledge) -> Script:
     """Every node takes every pod: those that wait for one need nothing else."""
     yield from _open_nodes()

@@ -25,6 +25,12 @@ _BLIND: tuple[tuple[str, str, Callable[[Knowledge], Script]], ...] = (
     ("scale_to_three", "gives every workload three replicas", blind.scale_everything(3)),
     ("delete_policies", "deletes network policies, quotas and limit ranges", blind.delete_policies),
     ("delete_slices", "deletes every EndpointSlice of the application", blind.delete_slices),
+    (
+        "rank_everything",
+        "gives every workload the highest class that people have made",
+        blind.rank_everything,
+    ),
+    ("grant_settings", "lets every bound cluster role read ConfigMaps", blind.grant_settings),
     ("open_nodes", "uncordons every node and removes its taints", blind.open_nodes),
     ("default_dns", "restores kubeadm's Corefile", blind.default_dns),
     (

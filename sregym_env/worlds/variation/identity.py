@@ -14,6 +14,17 @@ from sregym_env.worlds.variation.draft import Draft, Work
 _ACCOUNTS = {"none": 0.25, "one": 0.35, "each": 0.4}
 """Service accounts of a namespace: the default one, one for all, one for each."""
 
+_GROUP = "rbac.authorization.k8s.io"
+_GRANTS = {
+    "endpoints-reader": ("", "endpoints services", "get list watch"),
+    "pod-lister": ("", "pods", "list watch"),
+    "leader-election": ("coordination.k8s.io", "leases", "get create update"),
+    "slice-watcher": ("discovery.k8s.io", "endpointslices", "get list watch"),
+    "settings-watcher": ("", "configmaps", "list watch"),
+    "event-recorder": ("", "events", "create patch"),
+}
+"""What clients' libraries ask of the API server where they may, by what teams call it: (group, resources, verbs)."""
+
 
 def draw(draft: Draft, chance: Chance) -> None:
     """Service accounts, security contexts, pull secrets."""
@@ -21,6 +32,7 @@ def draw(draft: Draft, chance: Chance) -> None:
         own = chance.at("identity", namespace)
         works = draft.inside(namespace)
         _accounts(draft, own, namespace, works)
+        _grants(draft, own, namespace, works)
         pull = _pull_secret(draft, own, namespace)
         strict = own.yes("strict", 0.45)
         for work in works:
@@ -50,6 +62,32 @@ def _accounts(draft: Draft, chance: Chance, namespace: str, works: tuple[Work, .
         draft.start_with(made if mounted else {**made, "automountServiceAccountToken": False})
     for index, work in enumerate(free):
         work.pod["serviceAccountName"] = names[index % len(names)]
+
+
+def _grants(draft: Draft, chance: Chance, namespace: str, works: tuple[Work, ...]) -> None:
+    """Cluster roles that some of the accounts are given in their namespace."""
+    accounts = sorted({work.pod.get("serviceAccountName", "default") for work in works})
+    for grant in words.some(chance, "grants", list(_GRANTS), 1.4):
+        group, resources, verbs = _GRANTS[grant]
+        name = f"{draft.app.name}-{grant}"
+        if any(made["metadata"]["name"] == name for made in draft.of("ClusterRole")):
+            continue
+        version = f"{_GROUP}/v1"
+        rule = {"apiGroups": [group], "resources": resources.split(), "verbs": verbs.split()}
+        chosen = words.few(chance.at(grant), "accounts", accounts, chance.between(f"{grant} accounts", 1, 3))
+        draft.start_with(
+            words.named("ClusterRole", name, version=version, rules=[rule]),
+            words.named(
+                "RoleBinding",
+                name,
+                namespace,
+                version=version,
+                roleRef={"apiGroup": _GROUP, "kind": "ClusterRole", "name": name},
+                subjects=[
+                    {"kind": "ServiceAccount", "name": each, "namespace": namespace} for each in chosen
+                ],
+            ),
+        )
 
 
 def _pull_secret(draft: Draft, chance: Chance, namespace: str) -> str:
