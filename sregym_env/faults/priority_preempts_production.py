@@ -14,11 +14,12 @@ from sregym_env.faults.fault import Fault, Finding, Predicate, fault
 from sregym_env.kube.quantity import bytes_
 from sregym_env.kube.status import StatusError
 from sregym_env.kube.types import Manifest
+from sregym_env.runtime.chance import Chance
 
 SCHEDULING = "scheduling.k8s.io"
 CLASSES = f"priorityclasses.{SCHEDULING}"
 
-SHARE = 0.5
+SHARE = 0.6
 """Of the memory that is free on a node: what the component's pods ask for there together. The published injector gives one
 pod 30 % of the node."""
 MI = 2**20
@@ -44,6 +45,11 @@ POOLS = (
 """Labels of machines for what needs much memory."""
 
 
+def _way(target: ComponentTarget, chance: Chance) -> str:
+    """How it came to rank lower. Of several pods that rank like everybody else's, some would stay."""
+    return chance.choice("way", ("named", "before")) if target.replicas == 1 else "named"
+
+
 @fault(
     layer="kubernetes",
     mechanism="outranked_by_others",
@@ -58,16 +64,16 @@ POOLS = (
 )
 def priority_preempts_production(
     target: ComponentTarget,
-    way: str = drawn(one_of("named", "named", "before"), published="before"),
+    way: str = drawn(_way, published="before"),
     tenant: tuple[str, str] = drawn(one_of(*TENANTS), published=TENANTS[0]),
     ranks: tuple[str, str, str] = drawn(one_of(*RANKS), published=RANKS[0]),
     value: int = drawn(one_of(100, 1000, 5000, 10_000, 100_000), published=100_000),
     pool: tuple[str, str] = drawn(one_of(*POOLS), published=POOLS[0]),
-) -> Fault:  # fmt: skip
+) -> Fault:
     """Another tenant's pod needs the memory of the node to which the component is bound, and the scheduler makes room for it.
 
     It ranks higher: by the default PriorityClass of the cluster, which is younger than the component's pods (``before``), or
-    because the component names a class below the default one (``named``). What is started again ranks no higher than the
+    because the component names a class below all that have none (``named``). What is started again ranks no higher than the
     tenant, so it stays Pending.
     """
     above, default, below = ranks
@@ -75,39 +81,37 @@ def priority_preempts_production(
     named = way == "named"
     node, free = _home(target)
     asked = int(free * SHARE / max(target.replicas, 1)) // MI
-    # With all of the component's pods but one still there it does not fit.
-    taken = free // MI - asked // 2
+    # With all of the component's pods but one still there it does not fit, whoever else of their rank goes.
+    taken = free // MI - asked // 4
     other = ObjectRef("deployments.apps", name, space)
-    classes = [_class(above, 10 * value, False, "Services that users wait for")]
-    if named:
-        # Lower than what has none: whoever makes room, it is these that go.
-        classes.append(_class(below, -value // 10, False, "May go for anybody else"))
+    lower = _class(below, -value // 10, False, "May go for anybody else")
     usual = _class(default, value, True, "Whatever does not say what it is")
-    back = mend(target, put(target.workload, target.template_path("priorityClassName"), above))
+    reason = (
+        f"their priority class {below} ({-value // 10}) ranks below what has none, as the tenant's pods do"
+        if named
+        else f"they have no priority class, and PriorityClass {default} ({value}) became the global default after they were "
+        "started, so the tenant's newer pods rank higher"
+    )
     return Fault(
         resource=target.workload if named else ObjectRef(CLASSES, default),
-        cause=f"The pods of {target.kind} {target.name} were preempted by Deployment {name} of namespace {space}: "
-        + (
-            f"their priority class {below} ranks below the default PriorityClass {default} ({value}) that the tenant's pods get"
-            if named
-            else f"they have no priority class of their own, and PriorityClass {default} ({value}) became the global default after "
-            "they were started, so the tenant's newer pods rank higher"
-        )
-        + f". Node {node} has no memory left for them, and their replacements, which rank no higher, stay Pending.",
+        cause=f"The pods of {target.kind} {target.name} were preempted by Deployment {name} of namespace {space}: {reason}. Node "
+        f"{node} has no memory left for them, and their replacements, which rank no higher, stay Pending.",
         earlier=[
-            *map(Create, classes),
-            *([Create(usual)] if named else []),
+            Create(_class(above, 10 * value, False, "Services that users wait for")),
+            *([Create(lower)] if named else []),
             Create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": space}}),
             JsonPatch(ObjectRef("nodes", node), f"/metadata/labels/{pool[0]}", pool[1]),
             Rollout(target.workload, _bound(target, pool, asked, below if named else "")),
         ],
         edits=[*([] if named else [Create(usual)]), Create(_tenant(name, space, pool, taken))],
         trigger=[Scale(other, 1), *map(RecreatePods, target.dependents)],
-        details={"field": "priorityClassName", "wrong": below, "right": above}
-        if named
-        else {"field": "globalDefault", "wrong": default, "right": above},
-        facts={"tenant": name, "elsewhere": space, "default": default, "node": node},
-        remedies=[back],
+        details={
+            "field": "priorityClassName" if named else "globalDefault",
+            "wrong": below if named else default,
+            "right": above,
+        },
+        facts={"tenant": name, "elsewhere": space, "node": node, "rank": below if named else default},
+        remedies=[mend(target, put(target.workload, target.template_path("priorityClassName"), above))],
         look=[
             f"kubectl get events -n {target.namespace} --field-selector reason=Preempted",
             show(target),
@@ -117,7 +121,7 @@ def priority_preempts_production(
         ],
         accepts=[target.workload, other],
         answers=["priorityClassName"],
-        aliases=[name, default, *([below] if named else [])],
+        aliases=[name, below if named else default],
         cured=[_outranks(target, other)],
     )
 

@@ -294,11 +294,11 @@ CAUSES: Mapping[str, tuple[str, ...]] = {
     ),
     "outranked_by_others": (
         "The pods of {component} were preempted: the pods of Deployment {tenant} in namespace {elsewhere} have a higher priority "
-        "(PriorityClass {default}, the global default), and no room is left on node {node} for {the}.",
+        "({field}: {rank}), and no room is left on node {node} for {the}.",
         "{Workload} is outranked. The scheduler evicted its pods for {tenant} of namespace {elsewhere}, whose pods have a higher "
-        "priority by the default PriorityClass {default}, and their replacements stay Pending.",
-        "The priority of {component} is too low: pods of the tenant {tenant} ({elsewhere}) rank higher by the PriorityClass "
-        "{default}, preempted its pods and took the memory of node {node}.",
+        "priority ({field} {rank}), and their replacements stay Pending.",
+        "The priority of {component} is too low: by the {field} {rank} pods of the tenant {tenant} ({elsewhere}) rank higher, "
+        "preempted its pods and took the memory of node {node}.",
     ),
     "missing_permission": (
         "ClusterRole {name} does not let the service account {account} get ConfigMap {settings} ({field}: {wrong}): the init "
