@@ -22,7 +22,7 @@ from sregym_env.faults.onset import strike
 from sregym_env.faults.problems import Problem, pair
 from sregym_env.faults.registry import declaration, declarations
 from sregym_env.rewards import stored
-from sregym_env.rewards.baseline import Baseline, capture, protected_objects
+from sregym_env.rewards.baseline import Baseline, call, capture, protected_objects
 from sregym_env.rewards.oracle import judge_state
 from sregym_env.rollouts.validate import desired
 from sregym_env.runtime.chance import Chance
@@ -230,7 +230,7 @@ def test_users_suffer_from_a_draw_until_it_is_repaired(declared: Declaration, nu
         if suffering(world, baseline):
             break
     assert suffering(world, baseline), written(instance)
-    baseline = replace(baseline, kept=stored.met(world, baseline.kept, instance.entered))
+    baseline = replace(baseline, called=call(world), kept=stored.met(world, baseline.kept, instance.entered))
     assert not judge_state(world, baseline, (instance,)).passed, written(instance)
     # Every way of repairing it is tried on one of the draws; the first one on all.
     for remedy in instance.remedies if number == 0 else instance.remedies[:1]:

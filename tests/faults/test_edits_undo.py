@@ -97,6 +97,7 @@ NEED_NODES = (
     "host_port_conflict",
     "node_without_power",
     "postgres_lock_contention",
+    "priority_preempts_production",
     "recurring_memory_cut",
     "served_feature_flag",
     "webhook_certificate_expired",

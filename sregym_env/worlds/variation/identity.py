@@ -67,7 +67,7 @@ def _accounts(draft: Draft, chance: Chance, namespace: str, works: tuple[Work, .
 def _grants(draft: Draft, chance: Chance, namespace: str, works: tuple[Work, ...]) -> None:
     """Cluster roles that some of the accounts are given in their namespace."""
     accounts = sorted({work.pod.get("serviceAccountName", "default") for work in works})
-    for grant in words.some(chance, "grants", list(_GRANTS), 1.4):
+    for grant in words.some(chance, "grants", list(_GRANTS), 2.2):
         group, resources, verbs = _GRANTS[grant]
         name = f"{draft.app.name}-{grant}"
         if any(made["metadata"]["name"] == name for made in draft.of("ClusterRole")):
