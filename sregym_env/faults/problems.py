@@ -159,7 +159,10 @@ def _astronomy(id: str, fault: str, target: str = "frontend") -> tuple[str, str,
     return (id, ASTRONOMY, ((fault, target),))
 
 
+_GO = ("frontend", "geo", "profile", "rate", "recommendation", "reservation", "user", "search")
+
 _CURATED = (
+    _hotel("faulty_image_correlated", *(("faulty_image", name) for name in _GO)),
     _hotel(
         "update_incompatible_correlated", *(("incompatible_image", f"mongodb-{name}") for name in _DATABASES)
     ),

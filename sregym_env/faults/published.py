@@ -36,7 +36,6 @@ _STORES: Mapping[str, str] = {
 """Problems of the Astronomy Shop's cache and database."""
 
 _REASONS: Mapping[str, str] = {
-    "faulty_image_correlated": "a build that fails has targets where it is published (`faulty_image`: geo), not eight at once",
     "ephemeral_port_range_hotel_reservation": "a kernel's range of ports is not modelled",
     "auth_miss_mongodb": "mongod's TLS is not modelled",
     "finalizer_deadlock_controller_hotel_reservation": "no user of the application notices",

@@ -7,6 +7,7 @@ from sregym_env.apps.astronomy_shop.edition import NAMESPACE, Edition
 from sregym_env.apps.astronomy_shop.flags import HARMFUL, HARMLESS
 from sregym_env.apps.astronomy_shop.images import images
 from sregym_env.apps.astronomy_shop.manifests import manifests
+from sregym_env.apps.defective import with_defective
 from sregym_env.apps.leaking import with_leaking
 from sregym_env.apps.outdated import with_outdated
 from sregym_env.cluster.app import SLO, App, FlagFile
@@ -44,4 +45,4 @@ def application(edition: Edition) -> App:
             "(?:shopping )?cart",
         ),
     )  # fmt: skip
-    return with_outdated(with_leaking(made))
+    return with_defective(with_outdated(with_leaking(made)))

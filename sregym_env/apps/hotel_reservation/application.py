@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sregym_env.apps.defective import with_defective
 from sregym_env.apps.hotel_reservation.components import components
 from sregym_env.apps.hotel_reservation.edition import NAMESPACE, Edition
 from sregym_env.apps.hotel_reservation.images import images
@@ -73,4 +74,4 @@ def application(edition: Edition) -> App:
         tracing=tracing(edition),
         activities=("search", r"recommend\w*", "reservation", "profile", "user", "login"),
     )
-    return with_outdated(with_leaking(made))
+    return with_defective(with_outdated(with_leaking(made)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sregym_env.apps.defective import with_defective
 from sregym_env.apps.leaking import with_leaking
 from sregym_env.apps.outdated import with_outdated
 from sregym_env.apps.social_network.components import components, journeys
@@ -39,4 +40,4 @@ def application(edition: Edition) -> App:
         tracing=tracing(edition),
         activities=("home[- ]timeline", "user[- ]timeline", r"compos\w*", "post(?:ing)?", "timeline"),
     )
-    return with_outdated(with_leaking(made))
+    return with_defective(with_outdated(with_leaking(made)))

@@ -88,6 +88,8 @@ class ServiceSettings:
     """(who knows the flags, feature flag) by which its health check says that it does not serve."""
     leak: float = 0.0
     """Bytes that every served request leaves behind for good."""
+    slips: bool = False
+    """Whether it ends before it listens, by a mistake in its program."""
     lacks: tuple[str, ...] = ()
     """Operations that only later builds serve."""
     health: bool = False

@@ -176,6 +176,9 @@ class _Start:
 
     def _open(self, step: Open) -> bool:
         ctx, runtime = self.ctx, self.settings.runtime
+        if self.settings.slips:
+            self._end(End("panic", step.unset.where), runtime.slip)
+            return False
         port = number(value(ctx, step.port))
         if not port:
             self._end(step.unset, runtime.unset)

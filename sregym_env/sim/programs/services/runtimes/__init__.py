@@ -53,6 +53,11 @@ class Runtime(Protocol):
         ...
 
     @property
+    def slip(self) -> str:
+        """What it says of a programming error: a value that is used and was never set."""
+        ...
+
+    @property
     def unset(self) -> str:
         """What it says where no port is set."""
         ...

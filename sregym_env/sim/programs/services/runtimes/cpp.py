@@ -20,6 +20,11 @@ class Cpp(Uncollected):
     panics: int = 139
 
     @property
+    def slip(self) -> str:
+        """What the standard library says of a locale that the image does not have."""
+        return "locale::facet::_S_create_c_locale name not valid"
+
+    @property
     def unset(self) -> str:
         """What Boost's JSON parser says of a number that is none."""
         return 'conversion of data to type "i" failed'

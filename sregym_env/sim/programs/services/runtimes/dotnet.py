@@ -22,6 +22,11 @@ class DotNet(Uncollected):
     panics: int = 134
 
     @property
+    def slip(self) -> str:
+        """What the common language runtime says."""
+        return "System.NullReferenceException: Object reference not set to an instance of an object."
+
+    @property
     def unset(self) -> str:
         """What Kestrel says of an address without a port."""
         return "System.FormatException: Invalid url: 'http://*:'"

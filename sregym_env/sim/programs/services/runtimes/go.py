@@ -22,6 +22,10 @@ MARKING = 1e-9
 """CPU seconds to mark a byte that lives: about a gigabyte per core and second (Go's GC guide)."""
 
 
+SIGNAL = "[signal SIGSEGV: segmentation violation code=0x1 addr=0x18 pc=0x8a2f4c]"
+"""What the runtime adds where nothing stands behind a pointer."""
+
+
 @dataclass(frozen=True, slots=True)
 class Go:
     """A static binary; goroutines, panics with traces, no handler of signals."""
@@ -35,6 +39,11 @@ class Go:
     at_rest: float = 0.002
     per_step: float = 0.00012
     panics: int = 2
+
+    @property
+    def slip(self) -> str:
+        """What the runtime says."""
+        return "runtime error: invalid memory address or nil pointer dereference"
 
     @property
     def unset(self) -> str:
@@ -83,6 +92,8 @@ class Go:
                 f"\t{self.root}/{where} +0x1c5\nmain.main()\n"
                 f"\t{self.root}/{where.rpartition('/')[0]}/main.go:42 +0x5b2"
             )
+        if text == self.slip:
+            return f"panic: {text}\n{SIGNAL}\n\ngoroutine 1 [running]:\n{frames}"
         return (
             f"{{time}} PNC {where} > {text}\npanic: {text}\n\ngoroutine {8214 if operation else 1} [running]:\n"
             f"github.com/rs/zerolog.(*Logger).Panic.func1({{0xc0001a6000?, 0x{length:x}?}})\n"

@@ -27,6 +27,11 @@ class Jvm(Uncollected):
     panics: int = 1
 
     @property
+    def slip(self) -> str:
+        """What the virtual machine says."""
+        return 'java.lang.NullPointerException: Cannot invoke "java.util.Map.isEmpty()" because "<local3>" is null'
+
+    @property
     def unset(self) -> str:
         """As the services check their environment."""
         return "java.lang.IllegalStateException: environment vars: port must not be null"

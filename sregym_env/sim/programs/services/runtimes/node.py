@@ -23,6 +23,11 @@ class Node(Uncollected):
     panics: int = 1
 
     @property
+    def slip(self) -> str:
+        """What V8 says."""
+        return "TypeError: Cannot read properties of undefined (reading 'bind')"
+
+    @property
     def unset(self) -> str:
         """What Node's network library says of a port that is none."""
         return "RangeError [ERR_SOCKET_BAD_PORT]: options.port should be >= 0 and < 65536. Received type number (NaN)."

@@ -22,6 +22,11 @@ class OpenResty(Uncollected):
     panics: int = 1
 
     @property
+    def slip(self) -> str:
+        """What nginx says of a module that was not built in."""
+        return 'unknown directive "opentracing_propagate_contexts" in /usr/local/openresty/nginx/conf/nginx.conf:11'
+
+    @property
     def unset(self) -> str:
         """What nginx says of a directive without a port."""
         return 'invalid number of arguments in "listen" directive'

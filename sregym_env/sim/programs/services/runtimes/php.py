@@ -19,6 +19,11 @@ class Php(Uncollected):
     panics: int = 255
 
     @property
+    def slip(self) -> str:
+        """What the interpreter says."""
+        return "TypeError: rtrim(): Argument #1 ($string) must be of type string, null given"
+
+    @property
     def unset(self) -> str:
         """What ReactPHP says of an address without a port."""
         return 'InvalidArgumentException: Invalid URI "tcp://0.0.0.0:" given (EINVAL)'

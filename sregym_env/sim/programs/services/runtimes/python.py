@@ -24,6 +24,11 @@ class Python(Uncollected):
     panics: int = 1
 
     @property
+    def slip(self) -> str:
+        """What the interpreter says."""
+        return "AttributeError: 'NoneType' object has no attribute 'add_insecure_port'"
+
+    @property
     def unset(self) -> str:
         """As the services look up what they cannot do without."""
         return "Exception: environment variable is not set"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from sregym_env.sim.programs.services.runtimes.go import SIGNAL
 from sregym_env.sim.programs.services.runtimes.uncollected import Uncollected
 from sregym_env.sim.programs.services.steps import Level
 
@@ -19,6 +20,11 @@ class QuietGo(Uncollected):
     at_rest: float = 0.001
     per_step: float = 0.0001
     panics: int = 2
+
+    @property
+    def slip(self) -> str:
+        """What the runtime says."""
+        return "runtime error: invalid memory address or nil pointer dereference"
 
     @property
     def unset(self) -> str:
@@ -42,9 +48,8 @@ class QuietGo(Uncollected):
         routine = 214 if operation else 1
         frame = operation.rpartition("/")[2] if operation else ""
         function = f"main.(*server).{frame}(...)" if frame else "main.main()"
-        return (
-            f"panic: {text}\n\ngoroutine {routine} [running]:\n{function}\n\t{self.file}:{where or 1} +0x1c5"
-        )
+        signal = f"\n{SIGNAL}" if text == self.slip else ""
+        return f"panic: {text}{signal}\n\ngoroutine {routine} [running]:\n{function}\n\t{self.file}:{where or 1} +0x1c5"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +60,11 @@ class QuietCpp(Uncollected):
     at_rest: float = 0.0005
     per_step: float = 0.00005
     panics: int = 139
+
+    @property
+    def slip(self) -> str:
+        """What the standard library says of a locale that the image does not have."""
+        return "locale::facet::_S_create_c_locale name not valid"
 
     @property
     def unset(self) -> str:

@@ -20,6 +20,11 @@ class Ruby(Uncollected):
     panics: int = 1
 
     @property
+    def slip(self) -> str:
+        """What the interpreter says."""
+        return "undefined method 'to_sym' for nil (NoMethodError)"
+
+    @property
     def unset(self) -> str:
         """What ``ENV[...]`` leaves of a port that is not there."""
         return "'Integer': can't convert nil into Integer (TypeError)"

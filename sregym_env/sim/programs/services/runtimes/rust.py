@@ -20,6 +20,11 @@ class Rust(Uncollected):
     panics: int = 101
 
     @property
+    def slip(self) -> str:
+        """What the standard library says."""
+        return "called `Option::unwrap()` on a `None` value"
+
+    @property
     def unset(self) -> str:
         """As the service looks up its port."""
         return "$SHIPPING_PORT is not set: NotPresent"
