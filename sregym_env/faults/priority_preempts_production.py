@@ -46,8 +46,10 @@ POOLS = (
 
 
 def _way(target: ComponentTarget, chance: Chance) -> str:
-    """How it came to rank lower. Of several pods that rank like everybody else's, some would stay."""
-    return chance.choice("way", ("named", "before")) if target.replicas == 1 else "named"
+    """How it came to rank lower. Of several pods that rank like everybody else's, some would stay, and what has a class of
+    its own gets no other one."""
+    alone = target.replicas == 1 and not target.template_declares("priorityClassName")
+    return chance.choice("way", ("named", "before")) if alone else "named"
 
 
 @fault(
