@@ -7,6 +7,7 @@ fault library; a test holds the two lists equal.
 from __future__ import annotations
 
 CURATED: tuple[str, ...] = (
+    "faulty_image_correlated",
     "update_incompatible_correlated",
     "misconfig_app_hotel_res",
     "revoke_auth_mongodb-1",
@@ -19,6 +20,7 @@ CURATED: tuple[str, ...] = (
     "feature_flag_latent_bug_hotel_reservation",
     "liveness_probe_misconfiguration_hotel_reservation",
     "init_container_dependency_hang_hotel_reservation",
+    "priority_preemption_cascade_hotel_reservation",
     "missing_configmap_hotel_reservation",
     "missing_service_hotel_reservation",
     "namespace_memory_limit",
@@ -75,6 +77,7 @@ CURATED: tuple[str, ...] = (
     "sidecar_port_conflict_astronomy_shop",
     "service_port_conflict_astronomy_shop",
     "wrong_dns_policy_astronomy_shop",
+    "rbac_misconfiguration",
     "wrong_service_selector_astronomy_shop",
     "astronomy_shop_ad_service_failure",
     "astronomy_shop_failed_readiness_probe",

@@ -89,15 +89,15 @@ def priority_preempts_production(
     lower = _class(below, -value // 10, False, "May go for anybody else")
     usual = _class(default, value, True, "Whatever does not say what it is")
     reason = (
-        f"their priority class {below} ({-value // 10}) ranks below what has none, as the tenant's pods do"
+        f"their priority class {below} ({-value // 10}) ranks below what has none"
         if named
-        else f"they have no priority class, and PriorityClass {default} ({value}) became the global default after they were "
-        "started, so the tenant's newer pods rank higher"
+        else f"they have no priority class and newer pods get more from PriorityClass {default} ({value}), which became the "
+        "global default after they were started"
     )
     return Fault(
         resource=target.workload if named else ObjectRef(CLASSES, default),
-        cause=f"The pods of {target.kind} {target.name} were preempted by Deployment {name} of namespace {space}: {reason}. Node "
-        f"{node} has no memory left for them, and their replacements, which rank no higher, stay Pending.",
+        cause=f"The pods of {target.kind} {target.name} were preempted by Deployment {name} of namespace {space}, because "
+        f"{reason}; their replacements rank no higher and stay Pending, as node {node} has no memory left.",
         earlier=[
             Create(_class(above, 10 * value, False, "Services that users wait for")),
             *([Create(lower)] if named else []),

@@ -241,7 +241,7 @@ DEFECTS: Mapping[str, str] = {
 
 OTHER_CAUSES = (
     # what a pod template also has
-    r"image ?pull ?polic\w+|image ?pull ?secrets?|post-?start|pre-?stop|lifecycle hook|security ?context|run ?as ?(?:user|root|non ?root)|read-?only (?:root )?file ?system|priority ?class\w*|startup ?probes?|ephemeral-?storage|host ?network|termination ?grace\w*|restart ?policy"
+    r"image ?pull ?polic\w+|image ?pull ?secrets?|post-?start|pre-?stop|lifecycle hook|security ?context|run ?as ?(?:user|root|non ?root)|read-?only (?:root )?file ?system|startup ?probes?|ephemeral-?storage|host ?network|termination ?grace\w*|restart ?policy"
     # how a probe is timed
     r"|(?:failure|success) ?threshold|(?:timeout|period|initial ?delay) ?seconds|(?:probe|check)(?:'s| has a| with a)? (?:timeout|threshold|period|delay|interval)|timeout of (?:one|two|three|1|2|3|\d+) ?s\w*"
     # what a Service also has
@@ -249,9 +249,9 @@ OTHER_CAUSES = (
     # what a volume also has
     r"|access ?modes?|readwrite(?:once|many)\w*|storage ?class\w*|reclaim ?policy|phase lost|orphaned|file ?system (?:is )?(?:full|corrupt\w*)|no space left|disk (?:is )?full|out of disk|disk pressure|inodes?"
     # access
-    r"|rbac|(?:cluster)?role ?-?bindings?|cluster ?roles?|(?:wrong|bad|incorrect) (?:certificate|token|key pair)|expired token|certificates? (?:\S+ ){0,2}?(?:invalid|wrong)|tls (?:handshake|mismatch)|no-?auth\b|--noauth|authentication disabled"
+    r"|(?:wrong|bad|incorrect) (?:certificate|token|key pair)|expired token|certificates? (?:\S+ ){0,2}?(?:invalid|wrong)|tls (?:handshake|mismatch)|no-?auth\b|--noauth|authentication disabled"
     # the program
-    r"|(?:memory|goroutine|thread|connection) leaks?|leaks? memory|has a leak|dead-?lock\w*|nil pointer|null pointer|race condition|infinite loop|heap size|garbage collect\w*|(?:file descriptor|ulimit|thread pool|connection pool)\w*|max ?connections|too many connections|syntax error|exec format error|(?:wrong|different|other|another) (?:cpu )?architecture|built for (?:another|arm\w*|a different)|(?:missing|wrong|dropped|bad) (?:command-?line )?(?:arguments?|flags?) (?:of|in|for)? ?(?:the )?(?:program|process|command)|flags are (?:\w+ )?(?:wrong|messed up)|registration name"
+    r"|(?:memory|goroutine|thread|connection) leaks?|leaks? memory|has a leak|dead-?lock\w*|race condition|infinite loop|heap size|garbage collect\w*|(?:file descriptor|ulimit|thread pool|connection pool)\w*|max ?connections|too many connections|syntax error|exec format error|(?:wrong|different|other|another) (?:cpu )?architecture|built for (?:another|arm\w*|a different)|(?:missing|wrong|dropped|bad) (?:command-?line )?(?:arguments?|flags?) (?:of|in|for)? ?(?:the )?(?:program|process|command)|flags are (?:\w+ )?(?:wrong|messed up)|registration name"
     # the data
     r"|slow quer(?:y|ies)|missing index|lacks? an index|index (?:was|is) (?:dropped|missing)|corrupt\w* (?:data|files|index|database|collection)|data (?:is|are|was|were|got) corrupt\w*|collection (?:\S+ ){0,3}(?:empty|dropped|gone)|replica set election|primary election|step(?:ped|s)? down|replication lag"
     # the machines
@@ -324,6 +324,7 @@ ACTS: Mapping[str, str] = {
     "unpullable": rf"registry (?:does not|doesn't|has never) (?:have|know|had)|(?:can(?: ?not|n't|'t)|could(?: not|n't)|unable to|fail\w*(?: to)?|impossible to|never) (?:be )?(?:\w+ )?(?:pull\w*|fetch\w*|download\w*|found|resolved|find)|(?:is|was|are)(?:{_NOT}) (?:available|found|pullable|in (?:the|any) registry)|image ?pull ?back ?off|err ?image ?pull|unpullable|unavailable|nonexistent|not (?:available|found)|no registry|in no registry|unknown to (?:the|any) registry|manifest unknown|invalid ?image ?name"
     r"|(?:could|can)(?:not|n't| not) (?:\w+ ){0,3}(?:find|be found|pull)|any registry|never (?:\w+ )?(?:pushed|published|built)|nobody (?:\w+ )?(?:pushed|published|built)|pull(?:s|ing)? (?:\S+ ){0,3}(?:fails?|forever|in vain|errors?)|manifest (?:\S+ )?not found|no such (?:image|tag|repository)|not published|does(?: not|n't) exist|do not exist|made[- ]up|bogus|invented|unresolvable|backs? off",
     "defective": r"defect\w*|(?:memory[- ])?leak(?:s|y|ed|ing|age)?|bug\w*|bugg?y|faulty|broken|flawed|bad|crash\w*|fails?|failing|regression|corrupt\w*|damaged|unstable|does(?: not|n't) (?:work|stay up|start)|botched|poor|rotten|panics?|malfunction\w*|dud"
+    r"|nil[ -]pointer\w*|null[ -]?(?:pointer|reference)\w*|seg(?:mentation )?fault\w*|unhandled exception|programming error"
     r"|has a bug|garbage|rubbish|busted|borked|lemon|unfinished|segfaults?|dies|exits|falls? (?:down|over)|aborts?|does(?: not|n't) survive|can(?:not|'t) stay up|is no good|not (?:working|stable|usable)|unusable"
     r"|dying|worn(?: out)?|on (?:its|the) way out|gives? up|giving up|kaput|failing|had it",
     "external": r"external|public|outside|8\.8\.8\.8|1\.1\.1\.1|(?<![.\w])google(?![.\w])|foreign|custom|own|bypass\w*|by-?pass\w*|ignor\w+|none|default|circumvent\w*|go(?:es)? (?:around|past)|not (?:use|ask|know)|(?:does|do)(?: not|n't) (?:\w+ )?(?:use|ask|know|consult|resolve)|around|past|away from|unaware|host's|node's|internet|wrong|instead|sends?",

@@ -89,7 +89,7 @@ RIGHT: dict[str, tuple[str, ...]] = {
     "priority_preempts_production": (
         "{c} was preempted. A tenant's pod got priority 100000 from the global default PriorityClass {r}, {c} has none, so it had to go and its replacement is Pending.",
         "The scheduler evicted {c} for tenant-ingester because the default PriorityClass {r} ranks that pod higher.",
-        "Priority problem: {c} has no priorityClassName and is outranked by every newer pod that gets {r} by default.",
+        "Priority problem: {c} has no priorityClassName, and pods that came later get {r} by default, so they outrank it.",
     ),
     "rbac_misconfiguration": (
         "New pods of {c} hang in Init:CrashLoopBackOff. Their config-loader asks the API server for a ConfigMap and gets 403, since ClusterRole {r} doesn't grant get on configmaps.",
