@@ -24,11 +24,15 @@ class ObjectRef:
 
 @dataclass(frozen=True, slots=True)
 class JsonPatch:
-    """Set, or with ``value=REMOVED`` remove, one field named by a JSON pointer."""
+    """Set, or with ``value=REMOVED`` remove, one field named by a JSON pointer.
+
+    ``by`` is the field manager who writes it, where that is none of those who deliver the object.
+    """
 
     target: ObjectRef
     path: str
     value: Any
+    by: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -665,6 +665,20 @@ _ALL = (
         through=("database_account_missing",),
     ),
     Mechanism(
+        "wrong_source_of_truth",
+        "service",
+        (
+            "source wrong|instead|target_port|service_port|changed",
+            "rewrites again target_port|port|service",
+            "cronjob|source rewrites target_port|port|service",
+            "cronjob again target_port|port|service",
+        ),
+        valued=("VALUE source|rewrites|cronjob",),
+        kinds=("ConfigMap", "CronJob", "Service"),
+        kin=("wrong_target_port", "recurring_overwrite"),
+        through=("wrong_target_port", "wrong_service_port", "recurring_overwrite"),
+    ),
+    Mechanism(
         "outranked_by_others",
         "scheduling",
         (

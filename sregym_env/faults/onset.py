@@ -221,7 +221,7 @@ class Authors:
         """The field manager of an edit."""
         by = self._drawn(edit)
         match edit:
-            case Rollout(by=writer) if writer:
+            case Rollout(by=writer) | JsonPatch(by=writer) if writer:
                 return writer
             case (
                 Rollout(target=target)

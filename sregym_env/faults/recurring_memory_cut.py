@@ -14,8 +14,8 @@ from sregym_env.faults.drawn import drawn
 from sregym_env.faults.fault import Fault, fault
 from sregym_env.faults.resource_request_too_small import MARGIN, _too_small
 from sregym_env.faults.revisions import succession
+from sregym_env.faults.writers import ACCOUNT, API, PATCH, cronjob, rights, settings
 from sregym_env.kube.quantity import bytes_
-from sregym_env.kube.types import Manifest
 from sregym_env.runtime.chance import Chance
 
 WRITERS = (
@@ -25,14 +25,10 @@ WRITERS = (
 """Names of programs that set the resources of others."""
 
 SCRIPT = (
-    "sa=/var/run/secrets/kubernetes.io/serviceaccount; curl -fsS -o /dev/null --cacert $sa/ca.crt "
-    '-H "Authorization: Bearer $(cat $sa/token)" -H "Content-Type: application/strategic-merge-patch+json" '
-    '-X PATCH -d "$PATCH" "https://$KUBERNETES_SERVICE_HOST:$KUBERNETES_SERVICE_PORT/apis/apps/v1/namespaces/$NAMESPACE/deployments/$TARGET" '
+    f'{ACCOUNT}{PATCH} -d "$PATCH" "{API}/apis/apps/v1/namespaces/$NAMESPACE/deployments/$TARGET" '
     "&& echo applied to $NAMESPACE/$TARGET"
 )
 """What it does: the patch of its policy, to the Deployment of its policy."""
-
-RBAC = "rbac.authorization.k8s.io"
 
 
 def _place(target: ComponentTarget, chance: Chance) -> str:
@@ -75,6 +71,11 @@ def recurring_memory_cut(
     named = {"name": target.component.container, "resources": asked}
     patch = orjson.dumps({"spec": {"template": {"spec": {"containers": [named]}}}}).decode()
     policy = {"NAMESPACE": target.namespace, "TARGET": target.name, "PATCH": patch}
+    container = {
+        "name": "patch",
+        "command": ["sh", "-c", SCRIPT],
+        "envFrom": [{"configMapRef": {"name": f"{writer}-policy"}}],
+    }
     whole = target.container_path("resources")
     healthy = drop(target.workload, whole) if resources is None else put(target.workload, whole, resources)
     return Fault(
@@ -83,16 +84,9 @@ def recurring_memory_cut(
         f"time it runs ({schedule}), less than {target.name} needs: it is OOMKilled, and a limit that is raised is "
         "overwritten again.",
         edits=[
-            *(Create(each) for each in _rights(writer, place, target.namespace)),
-            Create(
-                {
-                    "apiVersion": "v1",
-                    "kind": "ConfigMap",
-                    "metadata": {"name": f"{writer}-policy", "namespace": place},
-                    "data": policy,
-                }
-            ),
-            Create(_cronjob(writer, place, schedule)),
+            *(Create(each) for each in rights(writer, place, target.namespace, "apps", "deployments")),
+            Create(settings(f"{writer}-policy", place, policy)),
+            Create(cronjob(cron, schedule, container)),
             Rollout(target.workload, wrong, by="curl"),
         ],
         trigger=[*succession(target), *map(RecreatePods, target.dependents), RunCronJob(cron)],
@@ -115,59 +109,3 @@ def recurring_memory_cut(
         accepts=[ObjectRef("configmaps", f"{writer}-policy", place)],
         aliases=[writer, f"{writer}-policy"],
     )
-
-
-def _rights(writer: str, place: str, where: str) -> list[Manifest]:
-    """What lets it change the application's Deployments."""
-    here = {"name": writer, "namespace": place}
-    there = {"name": writer, "namespace": where}
-    return [
-        {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": here},
-        {
-            "apiVersion": f"{RBAC}/v1",
-            "kind": "Role",
-            "metadata": there,
-            "rules": [
-                {"apiGroups": ["apps"], "resources": ["deployments"], "verbs": ["get", "list", "patch"]}
-            ],
-        },
-        {
-            "apiVersion": f"{RBAC}/v1",
-            "kind": "RoleBinding",
-            "metadata": there,
-            "roleRef": {"apiGroup": RBAC, "kind": "Role", "name": writer},
-            "subjects": [{"kind": "ServiceAccount", **here}],
-        },
-    ]
-
-
-def _cronjob(writer: str, place: str, schedule: str) -> Manifest:
-    container = {
-        "name": "patch",
-        "image": "curlimages/curl:8.7.1",
-        "command": ["sh", "-c", SCRIPT],
-        "envFrom": [{"configMapRef": {"name": f"{writer}-policy"}}],
-    }
-    return {
-        "apiVersion": "batch/v1",
-        "kind": "CronJob",
-        "metadata": {"name": writer, "namespace": place},
-        "spec": {
-            "schedule": schedule,
-            "concurrencyPolicy": "Forbid",
-            "successfulJobsHistoryLimit": 1,
-            "failedJobsHistoryLimit": 1,
-            "jobTemplate": {
-                "spec": {
-                    "backoffLimit": 1,
-                    "template": {
-                        "spec": {
-                            "serviceAccountName": writer,
-                            "restartPolicy": "Never",
-                            "containers": [container],
-                        }
-                    },
-                }
-            },
-        },
-    }

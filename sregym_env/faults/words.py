@@ -153,6 +153,7 @@ OBJECTS: Mapping[str, str] = {
     "account": r"(?<!this )(?<!service )(?:data ?base |mongo\w* |db |admin\w* |login |client |application )?(?:user(?! (?:to|cannot|can't|fails?|times|logs|and|service|requests?|journeys?|traffic|impact|facing|experience|errors?|service|interface|agent))"
     r"|accounts?|credentials?|logins?|principal)|(?:data ?base|mongo\w*|db) users|admin",
     "not_authorized": r"not authori[sz]ed|unauthori[sz]ed|permission denied|access denied|denies every query|403(?: forbidden)?",
+    "source": r"sources? of truth|desired states?|git-?ops\w*|reconcil\w+|drift correction|source (?:config ?-?map|manifest|file)s?|(?:state|config|manifest|fleet|release|cluster|delivery)[- ]sync\w*|desired (?:manifest|config)s?",
     "priority": r"priority ?-?class(?:es|name|names)?|priorit(?:y|ies)|global ?-?default",
     "preempted": r"pre-?empt\w*|evicted? (?:by|for|in favou?r of)|made room for|(?:had|has|have) to (?:go|leave|make (?:way|room)) for|pushed (?:out|off)|thrown (?:out|off)|displac\w+",
     "outranks": r"out-?rank\w*|ranks? (?:lower|higher|below|above|no higher)|(?:lower|higher) rank\w*|more important|less important|beats?",

@@ -244,6 +244,12 @@ _ALL = (
         "serviceAccountName of a pod template names none that exists, so pods are forbidden.",
     ),
     KindOfCause(
+        "wrong_source_of_truth",
+        "A reconciler keeps applying a wrong desired state from its source",
+        "What a GitOps tool, operator or job applies again and again is wrong where it comes from; who only mends the live object is "
+        "reverted.",
+    ),
+    KindOfCause(
         "outranked_by_others",
         "Pods went for others of a higher priority, and rank too low to come back",
         "PriorityClass: the scheduler preempted pods that have no class, or a low one, for pods to which a class of their own or "

@@ -94,6 +94,7 @@ NEED_NODES = (
     "secret_rotation_stale_credentials",
     "stale_coredns_config",
     "storage_user_unregistered",
+    "gitops_reverts",
     "host_port_conflict",
     "node_without_power",
     "postgres_lock_contention",

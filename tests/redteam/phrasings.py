@@ -58,6 +58,12 @@ STATEMENTS: dict[str, tuple[str, ...]] = {
         "{c} has {f}=true in its environment; the feature flag enables broken code",
         "a feature flag ({f}) enabled in {r} triggers a latent bug in {c}",
     ),
+    "gitops_reverts": (
+        "the source of truth {r} has targetPort {wrong} for the Service of {c}, and a CronJob applies it again and again",
+        "a CronJob keeps re-applying a wrong desired state to {c}'s Service: ConfigMap {r} says targetPort {wrong} instead of {right}",
+        "the desired state of {c} in ConfigMap {r} is wrong (targetPort {wrong}); a fix by hand is reverted at every run",
+        "gitops: {r} holds the wrong targetPort {wrong} for {c}, which is re-applied by a CronJob",
+    ),
     "incompatible_image": (
         "{c} was upgraded to {wrong}, which is incompatible with the existing data files of {right}",
         "{c} runs {wrong} but its data directory was written by MongoDB 4.4, so it exits at start",

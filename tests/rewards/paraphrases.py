@@ -31,6 +31,11 @@ RIGHT: dict[str, tuple[str, ...]] = {
         "{r} enables the feature flag {f}, and the code behind this flag is broken, so {c} answers with internal server errors.",
         "A feature toggle was switched on: {f}={wrong} in {r}. {c} reads it from its environment and fails on every request.",
     ),
+    "gitops_reverts": (
+        "{c}'s Service forwards to {wrong} because the desired state in {r} says so, and state-sync re-applies it every five minutes.",
+        "A reconciler (CronJob state-sync) applies ConfigMap {r}; the targetPort of {c} in it is {wrong} instead of {right}, so fixing the Service alone is reverted.",
+        "The source of truth is wrong: {r} has targetPort {wrong} for {c}.",
+    ),
     "incompatible_image": (
         "{c} got bumped from {right} to {wrong}; mongod refuses to start on the data files that the old version left behind.",
         "Version mismatch in the database: {c} now runs {wrong} while its on-disk data is from {right}. It exits during startup and {a} loses its storage.",
@@ -321,6 +326,11 @@ NEAR: dict[str, tuple[str, ...]] = {
         "The ConfigMap {r} has been deleted, so {c} cannot start.",
         "{c} runs a broken image.",
         "{c} answers with 500 since its database is down.",
+    ),
+    "gitops_reverts": (
+        "The selector of {c}'s Service matches no pods.",
+        "A CronJob keeps lowering the memory limit of {c}.",
+        "The Service of {c} was deleted.",
     ),
     "incompatible_image": (
         "{c} cannot pull its image.",

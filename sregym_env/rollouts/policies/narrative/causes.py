@@ -292,6 +292,14 @@ CAUSES: Mapping[str, tuple[str, ...]] = {
         "No pod of {component} can be created: {workload} names the non-existent service account {wrong}.",
         "A missing service account, {wrong}, keeps {workload} from creating pods.",
     ),
+    "wrong_source_of_truth": (
+        "The source of truth is wrong: ConfigMap {name} says targetPort {wrong} for the Service of {component}, and CronJob {writer} "
+        "({elsewhere}) applies it at every run; {component} listens on {right}.",
+        "CronJob {writer} in namespace {elsewhere} keeps applying a wrong desired state: its source, ConfigMap {name}, has targetPort "
+        "{wrong} for the Service of {component} instead of {right}.",
+        "Whoever mends the Service of {component} is reverted: the desired state in ConfigMap {name}, which {writer} applies again "
+        "and again, says targetPort {wrong}.",
+    ),
     "outranked_by_others": (
         "The pods of {component} were preempted: the pods of Deployment {tenant} in namespace {elsewhere} have a higher priority "
         "({field}: {rank}), and no room is left on node {node} for {the}.",
