@@ -675,7 +675,7 @@ _ALL = (
         ),
         valued=("VALUE source|rewrites|cronjob",),
         kinds=("ConfigMap", "CronJob", "Service"),
-        kin=("wrong_target_port", "recurring_overwrite"),
+        kin=("wrong_target_port",),
         through=("wrong_target_port", "wrong_service_port", "recurring_overwrite"),
     ),
     Mechanism(
