@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from sregym_env.apps.further import STEP, Change, renamed, with_build
+from sregym_env.apps.further import STEP, Change, newest, renamed, with_build
 from sregym_env.cluster.app import App, Component
 
 DEFECTIVE = "defective-later"
@@ -25,6 +25,4 @@ def with_defective(app: App) -> App:
 
 
 def _after(component: Component, reference: str) -> str:
-    return renamed(
-        component.releases[-1] if component.releases else reference, DEFECTIVE, 2 * STEP, f"1.{2 * STEP}.0"
-    )
+    return renamed(newest(component, reference), DEFECTIVE, 2 * STEP, f"1.{2 * STEP}.0")

@@ -63,13 +63,24 @@ def rate(app: App, component: str) -> float:
     return app.rate * sum(journey.weight for journey in app.journeys if component in journey.through)
 
 
+def newest(component: Component, reference: str) -> str:
+    """The newest build known to work of what a component runs whose tag says a number; ``reference`` where none does."""
+    numbered = (each for each in reversed(component.releases) if _numbered(each))
+    return next(numbered, component.releases[-1] if component.releases else reference)
+
+
+def _numbered(reference: str) -> bool:
+    _, colon, tag = reference.partition("@")[0].rpartition(":")
+    return bool(colon) and "/" not in tag and any(letter.isdigit() for letter in tag)
+
+
 def renamed(reference: str, why: str, step: int, plain: str) -> str:
     """The reference of another build in the style of one: a number that is ``step`` away, another commit, another digest.
 
     ``plain`` is the tag where the style has no number.
     """
     repository, colon, tag = reference.partition("@")[0].rpartition(":")
-    if not colon or "/" in tag or not any(letter.isdigit() for letter in tag):
+    if not _numbered(reference):
         return f"{reference if not colon or '/' in tag else repository}:{plain}"
     chance = Chance((why, reference))
     other = re.sub(

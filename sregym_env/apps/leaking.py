@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from sregym_env.apps.further import STEP, Change, rate, renamed, with_build
+from sregym_env.apps.further import STEP, Change, newest, rate, renamed, with_build
 from sregym_env.cluster.app import App, Component
 from sregym_env.sim.programs.services.settings import ServiceSettings
 
@@ -30,7 +30,7 @@ def with_leaking(app: App) -> App:
 
 
 def _after(component: Component, reference: str) -> str:
-    return later(component.releases[-1] if component.releases else reference)
+    return later(newest(component, reference))
 
 
 def later(reference: str) -> str:
