@@ -130,10 +130,13 @@ def printed(value: str, seen: str) -> bool:
         before = "" if form.startswith("/") else r"(?<![\w.])"
         if re.search(rf"{before}{re.escape(form)}(?!\w)", seen):
             return True
-    return False
+    # A list, or a field within another: item by item.
+    return _LISTED.fullmatch(value) is not None and all(printed(word, seen) for word in value.split())
 
 
 _ASKED = re.compile(r"(.*) on port (\d+)")
+_NAME = re.compile(r"[a-z0-9-]+(?:\.[a-z0-9-]+)+")
+_LISTED = re.compile(r"[a-zA-Z/]+(?: [a-zA-Z/]+)+")
 _COMMAND = re.compile(r"the success of the command `(.+)`")
 _AMOUNT = re.compile(r"\d+(?:\.\d+)?(?:[kMGTPE]i?|Ki|m)")
 
@@ -146,9 +149,10 @@ def _forms(value: str) -> Iterator[str]:
         yield command[1]
     if _AMOUNT.fullmatch(value):
         yield quantity.canonical(value)
-    if value.startswith("*."):
-        # Every name of a zone: the zone, or the expression that matches them.
-        yield from (value[2:], value[2:].replace(".", r"\."))
+    # Every name of a zone: the zone. A name, or the expression that matches it.
+    name = value.removeprefix("*.")
+    if _NAME.fullmatch(name):
+        yield from (name, name.replace(".", r"\."), re.escape(name))
 
 
 def _separate(value: str) -> tuple[str, ...]:
