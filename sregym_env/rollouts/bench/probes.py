@@ -16,10 +16,12 @@ from collections.abc import Callable, Iterator
 from time import process_time
 from typing import Any
 
+from sregym_env import apps
 from sregym_env.envs import staging
 from sregym_env.envs.env import SREGymEnv
 from sregym_env.envs.injection import prepare
 from sregym_env.faults.problems import Problem
+from sregym_env.rollouts.bench import large
 from sregym_env.rollouts.policies import ExpertPolicy
 from sregym_env.rollouts.runner import run_episode
 
@@ -31,6 +33,9 @@ except ImportError:  # an older checkout, with which this one is compared
 Probe = Callable[[], Iterator[float]]
 
 APP = "hotel-reservation"
+
+SHOP = "astronomy-shop"
+"""The largest application."""
 
 PROBLEM: dict[str, Any] = {"fault": "service_target_port_mismatch"}
 """What is played where one problem is enough."""
@@ -85,10 +90,10 @@ def seconds(act: Callable[[], Any]) -> float:
     return process_time() - began
 
 
-def one_of_each_fault() -> list[Problem]:
+def one_of_each_fault(app: str = APP) -> list[Problem]:
     """Every declared fault on the middle one of its targets."""
     by_fault: dict[str, list[Problem]] = {}
-    for pair in listed(app=APP):
+    for pair in listed(app=app):
         by_fault.setdefault(pair.faults[0].fault, []).append(pair)
     return [pairs[len(pairs) // 2] for pairs in by_fault.values()]
 
@@ -102,11 +107,11 @@ def import_() -> Iterator[float]:
         yield _in_fresh_process("import gymnasium", "import sregym_env")
 
 
-def first_deploy() -> Iterator[float]:
+def first_deploy(app: str = APP) -> Iterator[float]:
     """Bringing up the cluster and the application, the first time in a process."""
     imports = (
         "from sregym_env import apps; from sregym_env.worlds import lived; import sregym_env.shell.shell; "
-        f"app = apps.app({APP!r})"
+        f"app = apps.app({app!r})"
     )
     for _ in range(5):
         yield _in_fresh_process(imports, "lived.base_world(app, 0)")
@@ -121,10 +126,10 @@ def _in_fresh_process(before: str, timed: str) -> float:
 # --- episodes -------------------------------------------------------------------------------------
 
 
-def reset() -> Iterator[float]:
+def reset(app: str = APP) -> Iterator[float]:
     """Setting up a problem with a seed that was never played: to the moment the agent is called."""
     env = environment()
-    each = one_of_each_fault()
+    each = one_of_each_fault(app)
     for seed in range(UNSEEN, UNSEEN + 2):
         for problem in each:
             prepare(problem, seed)
@@ -210,10 +215,12 @@ def write() -> Iterator[float]:
         yield process_time() - began
 
 
-def fork() -> Iterator[float]:
+def fork(app: str = APP) -> Iterator[float]:
     """Copying an environment some steps into its episode."""
     env = environment()
-    for line in _lines(env):
+    if app != APP:
+        env.reset(seed=UNSEEN, options={"problem": one_of_each_fault(app)[0].model_dump(mode="json")})
+    for line in ("kubectl get pods -A", "kubectl get events -A", "alerts") if app != APP else _lines(env):
         env.step(line)
     for _ in range(200):
         yield seconds(env.fork)
@@ -264,6 +271,49 @@ def pickled() -> Iterator[float]:
         yield len(zlib.compress(pickle.dumps(env.episode))) / 1000
 
 
+def idle() -> Iterator[float]:
+    """Megabytes of a thousand environments that have been reset, of all applications alike; from sixty of them."""
+    problems = [one_of_each_fault(app)[0] for app in apps.bundled()]
+    each = [(problem, UNSEEN + seed) for seed in range(20) for problem in problems]
+    for problem, seed in each:
+        prepare(problem, seed)
+    staging.forget()
+    gc.collect()
+    tracemalloc.start()
+    before = tracemalloc.get_traced_memory()[0]
+    kept = []
+    for problem, seed in each:
+        kept.append(SREGymEnv(problem=problem.model_dump(), raise_errors=True))
+        kept[-1].reset(seed=seed)
+    staging.forget()
+    gc.collect()
+    used = tracemalloc.get_traced_memory()[0] - before
+    tracemalloc.stop()
+    yield used / len(kept) / 1000
+
+
+# --- a large cluster --------------------------------------------------------------------------------------
+
+
+def large_deploy() -> Iterator[float]:
+    """2,000 pods on 50 machines beside the largest application, from their Deployments to all of them running."""
+    yield seconds(large.fleet)
+
+
+def large_list() -> Iterator[float]:
+    """Listing the pods of that cluster with kubectl."""
+    run = large.shell()
+    for _ in range(20):
+        yield seconds(lambda: run("kubectl get pods -A"))
+
+
+def large_describe() -> Iterator[float]:
+    """Describing one of its machines, with the pods on it."""
+    run = large.shell()
+    for number in range(1, 21):
+        yield seconds(lambda number=number: run(f"kubectl describe node sre-worker{number}"))  # type: ignore[misc]
+
+
 PROBES: dict[str, Probe] = {
     "import": import_,
     "first_deploy": first_deploy,
@@ -279,4 +329,11 @@ PROBES: dict[str, Probe] = {
     "simulated": simulated,
     "memory": memory,
     "pickled": pickled,
+    "shop.deploy": lambda: first_deploy(SHOP),
+    "shop.reset": lambda: reset(SHOP),
+    "shop.fork": lambda: fork(SHOP),
+    "idle": idle,
+    "large.deploy": large_deploy,
+    "large.list": large_list,
+    "large.describe": large_describe,
 }

@@ -154,6 +154,15 @@ PROMISES = (
     Promise("simulated", "simulated seconds per second", "s/s", 10_000, 5_000),
     Promise("memory", "memory per idle environment", "MB", 1, 3),
     Promise("pickled", "an episode in its middle, pickled and compressed", "kB", 300, 1000),
+    Promise("shop.deploy", "Astronomy Shop: first deploy in a process", "ms", 100, 300),
+    Promise(
+        "shop.reset", "Astronomy Shop: reset of an unseen (problem, seed), over all faults", "ms", 25, 60
+    ),
+    Promise("shop.fork", "Astronomy Shop: fork", "ms", 0.1, 0.2),
+    Promise("idle", "1,000 idle environments of all applications, each a world of its own", "MB", 500, 3000),
+    Promise("large.deploy", "50 machines: deploying 2,000 pods", "ms", 5000, 15_000),
+    Promise("large.list", "50 machines: listing 2,000 pods", "ms", 20, 50),
+    Promise("large.describe", "50 machines: describing one of them", "ms", 20, 50),
     Promise("served.list", "served: lists of 20 pods per second of its processor time", "1/s", 1000, 500),
     Promise("served.table", "served: the same list as a table", "1/s", 1000, 500),
     Promise("served.losses", "served: of 50 watches and 20 commands at once, incomplete", "", 0, 0),

@@ -45,9 +45,10 @@ from sregym_env.sim.apiserver.strategy import (
 from sregym_env.sim.apiserver.tracking import Tracking
 from sregym_env.sim.world import SimWorld
 
-MOST_PODS = 400
-"""Pods that the embedded cluster keeps at once. Its workers hold 330 by kubelet default (110 each); more would
-only be waiting, so that a slip of the keyboard (``--replicas=100000``) costs no more than this."""
+MOST_PODS, PODS_EACH = 400, 50
+"""Pods that an embedded cluster keeps at once: so many, or so many a machine where that is more. Three workers hold 330 by
+kubelet default (110 each); more would only be waiting, so that a slip of the keyboard (``--replicas=100000``) costs no
+more than this."""
 
 Changes = Mapping[str, str | None]
 """Keys to set; None removes."""
@@ -98,7 +99,7 @@ def _admitted(
     kind = version_of(world, resource, obj)
     if kind.custom:
         refuse_while_terminating(world, kind)
-    if resource == "pods" and len(world.store.list("pods")) >= MOST_PODS:
+    if resource == "pods" and world.store.count("pods") >= _most_pods(world):
         raise status.too_many_requests(
             "the server has received too many requests and has asked us to try again later"
         )
@@ -138,6 +139,10 @@ def _admitted(
         raise status.already_exists(kind, name)
     _warn(world, user, kind, fresh, None)
     return fresh
+
+
+def _most_pods(world: SimWorld) -> int:
+    return max(MOST_PODS, PODS_EACH * world.store.count("nodes"))
 
 
 def _warn(world: SimWorld, user: User, kind: Resource, new: Manifest, old: Manifest | None) -> None:

@@ -10,7 +10,7 @@ from sregym_env.sim.containers.volumes import claim_name
 from sregym_env.sim.scheduler import topology, volumes
 from sregym_env.sim.scheduler.filters import Misfit, NodeInfo, node_level
 from sregym_env.sim.world import SimWorld
-from sregym_env.sim.world.derived import DerivedFrom, DerivedWith
+from sregym_env.sim.world.derived import DerivedFrom, DerivedFromEach, DerivedWith
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,15 +85,20 @@ def _reserved(world: SimWorld, pod: Manifest) -> str:
     nominated = (pod.get("status") or {}).get("nominatedNodeName")
     if nominated:
         return str(nominated)
-    if "volumes" not in pod["spec"] or "deletionTimestamp" in pod["metadata"]:
-        return ""
-    if not any(claim_name(pod, volume) for volume in pod["spec"]["volumes"]):
+    if "deletionTimestamp" in pod["metadata"] or not _claims_something(pod):
         return ""
     for claim in volumes.claims_of(world, pod).delayed:
         chosen = (claim["metadata"].get("annotations") or {}).get(volumes.SELECTED_NODE)
         if chosen:
             return str(chosen)
     return ""
+
+
+def _claims(pod: Manifest) -> bool:
+    return any(claim_name(pod, volume) for volume in pod["spec"].get("volumes") or ())
+
+
+_claims_something = DerivedFromEach(_claims)
 
 
 def fits(

@@ -165,6 +165,10 @@ class Store:
         """Whether there is any object of a resource."""
         return bool(self._tables.get(resource))
 
+    def count(self, resource: str) -> int:
+        """How many objects of a resource there are."""
+        return len(self._tables.get(resource, _EMPTY))
+
     def resources(self) -> Iterable[str]:
         """Keys of the resources that have ever held an object, sorted."""
         return sorted(self._tables)
