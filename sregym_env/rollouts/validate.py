@@ -209,13 +209,9 @@ def undo_restores(subject: Subject) -> Finding:
 
 def same_seed_same_world(subject: Subject) -> Finding:
     """Injecting twice with one seed gives one digest."""
-    digests = []
-    for _ in range(2):
-        found = await_symptoms(
-            inject(subject.problem, subject.seed), subject.problem, subject.seed, "proactive"
-        )
-        digests.append(demanded(found.world).digest())
-    return digests[0] == digests[1], digests[0][:12]
+    again = await_symptoms(inject(subject.problem, subject.seed), subject.problem, subject.seed, "proactive")
+    first, second = (demanded(each.world).digest() for each in (subject.injected, again))
+    return first == second, first[:12]
 
 
 def noise_changes_nothing(subject: Subject) -> Finding:

@@ -41,7 +41,9 @@ def test_the_guide_shows_what_the_check_prints(bookshop: Path) -> None:
     assert shown is not None
     printed = [line.rstrip() for line in answer.output.splitlines()]
     assert "\n".join(printed).startswith(shown[1].rstrip())
-    assert "bookshop serves its users; 99 pairs" in answer.output
+    counted = re.search(r"bookshop serves its users; (\d+) pairs", answer.output)
+    # Of every fault that strikes any workload, Service or database one for each: more with every fault that is declared.
+    assert counted is not None and int(counted[1]) >= 99
 
 
 def test_it_is_played_by_name_in_a_process_that_is_told_the_folder(bookshop: Path) -> None:
