@@ -61,10 +61,20 @@ class NodeDown:
     node: str
 
 
+@dataclass(frozen=True, slots=True)
+class RegistryLogin:
+    """A registry outside the cluster knows a login from now on, or does no more."""
+
+    host: str
+    login: str
+    """``user:password``."""
+    known: bool = True
+
+
 OfOnePod = LinkDelay | LinkLoss | PodFreeze
 """Disturbances that strike a pod."""
 
-Disturbance = DiskReadErrors | LinkDelay | LinkLoss | LoadSurge | NodeDown | PodFreeze
+Disturbance = DiskReadErrors | LinkDelay | LinkLoss | LoadSurge | NodeDown | PodFreeze | RegistryLogin
 
 OF_MACHINES = (DiskReadErrors, NodeDown)
 """Those that strike a machine and no pod, and in which chance has no part for who does not read its disk."""

@@ -213,6 +213,20 @@ _ALL = (
         kin=("defective_image",),
     ),
     Mechanism(
+        "registry_login_refused",
+        "images",
+        (
+            "pull_secret expired|rotated|stale|wrong|not_authorized|bygone|fails|absent",
+            "secret|password|account expired|rotated|stale|wrong|not_authorized pull|image|registry",
+            "registry not_authorized|refuses secret|password|account|pull_secret",
+            "authentication pull|registry|image expired|rotated|stale|fails|wrong",
+        ),
+        valued=("VALUE pull_secret|registry|pull|expired|rotated",),
+        kinds=("Secret", "Deployment", "ServiceAccount"),
+        kin=("image_unavailable", "stale_database_password"),
+        through=("image_unavailable", "stale_database_password", "missing_secret"),
+    ),
+    Mechanism(
         "defective_image",
         "images",
         (

@@ -42,6 +42,10 @@ OBJECTS: Mapping[str, str] = {
     "build": r"builds?|releases?|versions?|release candidate|binary release",
     "pull": r"pull\w*|image ?pull ?back ?off|err ?image ?pull|fetch(?:ed)?|download(?:ed)?"
     r"|registry|registries",
+    "pull_secret": r"image ?pull ?secrets?|pull[- ]secrets?|[\w-]*reg-?cred\w*|(?:image |container )?(?:registry|pull)(?:'s)?[- ](?:credentials?|creds|log-?ins?|passwords?|tokens?|secrets?|accounts?|robot)"
+    r"|(?:credentials?|creds|log-?ins?|passwords?|tokens?) (?:for|of|at|to|against) (?:the |its |their |our |that )?(?:private |image |container )?registr(?:y|ies)|\.?docker ?config ?(?:json)?|docker-?registry secret|robot (?:account|token|user)s?",
+    "registry": r"registr(?:y|ies)|harbor|docker hub|\becr\b|\bacr\b|ghcr(?:\.io)?|quay(?:\.io)?",
+    "refuses": r"refus\w+|reject\w+|den(?:y|ies|ied)|declin\w+|turns? (?:\S+ )?(?:away|down)|(?:does not|doesn't|no longer|won't|will not) (?:accept|know|recogni[sz]e|take|let)\w*",
     # programs
     "command": r"(?<!exec )(?<!execute )(?:commands?|entry ?-?points?|cmd|command line|command override|start-?up command|args?)"
     r"|(?:told|made|asked|instructed) to (?:run|start|launch|exec\w*)|start(?:-?up)? line|launch line|invocation|command:|args:",

@@ -68,6 +68,12 @@ _ALL = (
         "The image reference of a container exists in no registry it can reach: ErrImagePull, ImagePullBackOff.",
     ),
     KindOfCause(
+        "registry_login_refused",
+        "A registry refuses the login with which an image is pulled",
+        "The image exists, but the pull secret of the pods holds a login that is expired, rotated or disabled: 401 Unauthorized, "
+        "403 Forbidden, ImagePullBackOff.",
+    ),
+    KindOfCause(
         "defective_image",
         "A container runs a broken build of its image",
         "The image can be pulled and starts, but this build of the program fails, crashes or leaks memory; an older one works.",

@@ -100,6 +100,7 @@ NEED_NODES = (
     "postgres_lock_contention",
     "priority_preempts_production",
     "recurring_memory_cut",
+    "registry_credentials_expired",
     "served_feature_flag",
     "webhook_certificate_expired",
     "webhook_shrinks_limits",

@@ -274,6 +274,12 @@ STATEMENTS: dict[str, tuple[str, ...]] = {
         "/etc/hosts in {c} overrides DNS through hostAliases and points to a wrong address",
         "a wrong host alias in deployment {c} sends its traffic to 10.96.255.250",
     ),
+    "registry_credentials_expired": (
+        "the login in the imagePullSecret {r} of {c} was rotated, and the registry refuses it, so new pods of {c} cannot pull",
+        "{c} hangs in ImagePullBackOff because the registry credentials in Secret {r} are expired (401)",
+        "the pull secret {r} holds a stale registry token; the valid one is in {right}",
+        "{c}: registry login in {r} is no longer valid",
+    ),
     "secret_rotation_stale_credentials": (
         "the password of user admin in {c} was rotated and {a} still logs in with the old one",
         "{a} presents a stale password to {c}; password authentication failed",

@@ -207,6 +207,11 @@ RIGHT: dict[str, tuple[str, ...]] = {
         "hostAliases in {c}'s pod spec pins its cache's name to a dead address, 10.96.255.250.",
         "Because of a stale hostAliases entry {c} resolves memcached-reserve to the wrong IP.",
     ),
+    "registry_credentials_expired": (
+        "New pods of {c} cannot pull their image: the registry rejects the credentials in the pull secret {r}, which were rotated; the new ones are in {right}.",
+        "The robot account's token in {r} has expired, so the registry answers 401 when {c}'s image is pulled.",
+        "{c} is in ImagePullBackOff. Its imagePullSecret {r} still has the old registry login, and the valid login stands in {right}.",
+    ),
     "secret_rotation_stale_credentials": (
         "The password of {c}'s user 'admin' was rotated, but {a} was never given the new one and fails to authenticate.",
         "Somebody changed the password of the admin account in {c}. {a} still sends the previous password, which is rejected.",
@@ -507,6 +512,11 @@ NEAR: dict[str, tuple[str, ...]] = {
         "{c} has dnsPolicy None with an external nameserver.",
         "CoreDNS answers NXDOMAIN for memcached-reserve.",
         "The Service memcached-reserve was deleted.",
+    ),
+    "registry_credentials_expired": (
+        "The image tag of {c} does not exist in the registry.",
+        "{c} takes a variable from a Secret that does not exist.",
+        "The password of {c}'s database user was rotated.",
     ),
     "secret_rotation_stale_credentials": (
         "In {c} the user admin lost the role readWrite.",

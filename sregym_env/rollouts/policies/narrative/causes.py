@@ -60,6 +60,14 @@ CAUSES: Mapping[str, tuple[str, ...]] = {
         "The pods of {component} never start, for {workload} names a non-existent image, {wrong}.",
         "A wrong image ({wrong}) was set on {workload}; the kubelet cannot pull it and the container never starts.",
     ),
+    "registry_login_refused": (
+        "The login in the pull secret {name} of {the} was rotated, and the registry {host} refuses it: new pods cannot pull their "
+        "image. The valid login stands in Secret {right}.",
+        "The registry credentials in Secret {name}, with which {workload} pulls its image, are expired; {host} answers that they "
+        "are not authorized. Secret {right} has the new ones.",
+        "{Workload} cannot pull its image, because the credentials in its imagePullSecret {name} are stale: {host} refuses them "
+        "since the rotation, whose result stands in {right}.",
+    ),
     "defective_image": (
         "{Workload} runs a defective build: the image {wrong} fails after it starts.",
         "The image of {workload} was changed to {wrong}, a faulty build, and its container fails.",
