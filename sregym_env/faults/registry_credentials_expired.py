@@ -106,8 +106,8 @@ def registry_credentials_expired(
     corrected = put(stale, f"/data/{CONFIG}", new[CONFIG])
     return Fault(
         resource=stale,
-        cause=f"The login in Secret {secret}, with which the pods of {target.kind} {target.name} pull their image from {host}, was "
-        f"rotated and is refused by the registry; the valid one stands in Secret {record} {where}. New pods hang in ImagePullBackOff.",
+        cause=f"{target.kind} {target.name} pulls its image with stale registry credentials: the login in its pull secret {secret} was "
+        f"rotated, and {host} refuses it (the valid one stands in Secret {record} {where}); new pods hang in ImagePullBackOff.",
         earlier=earlier,
         edits=[Enroll(host, after), Create(_secret(valid, new))],
         disturbances=[RegistryLogin(host, before, known=False)],
@@ -157,7 +157,7 @@ def _let_in(target: ComponentTarget, host: str, after: str) -> Predicate:
 
     def cured(world: World) -> Finding:
         expected = f"new pods of {target.name} come to {host} with a valid login"
-        known, closed = {after}, set()
+        known, closed = {after}, set[str]()
         for registry in world.app.registries:
             if registry.host == host:
                 known.update(registry.logins)

@@ -42,10 +42,9 @@ OBJECTS: Mapping[str, str] = {
     "build": r"builds?|releases?|versions?|release candidate|binary release",
     "pull": r"pull\w*|image ?pull ?back ?off|err ?image ?pull|fetch(?:ed)?|download(?:ed)?"
     r"|registry|registries",
-    "pull_secret": r"image ?pull ?secrets?|pull[- ]secrets?|[\w-]*reg-?cred\w*|(?:image |container )?(?:registry|pull)(?:'s)?[- ](?:credentials?|creds|log-?ins?|passwords?|tokens?|secrets?|accounts?|robot)"
+    "pull_secret": r"image ?pull ?secrets?|pull[- ]secrets?|reg-?creds?|(?:image |container )?(?:registry|pull)(?:'s)?[- ](?:credentials?|creds|log-?ins?|passwords?|tokens?|secrets?|accounts?|robot)"
     r"|(?:credentials?|creds|log-?ins?|passwords?|tokens?) (?:for|of|at|to|against) (?:the |its |their |our |that )?(?:private |image |container )?registr(?:y|ies)|\.?docker ?config ?(?:json)?|docker-?registry secret|robot (?:account|token|user)s?",
     "registry": r"registr(?:y|ies)|harbor|docker hub|\becr\b|\bacr\b|ghcr(?:\.io)?|quay(?:\.io)?",
-    "refuses": r"refus\w+|reject\w+|den(?:y|ies|ied)|declin\w+|turns? (?:\S+ )?(?:away|down)|(?:does not|doesn't|no longer|won't|will not) (?:accept|know|recogni[sz]e|take|let)\w*",
     # programs
     "command": r"(?<!exec )(?<!execute )(?:commands?|entry ?-?points?|cmd|command line|command override|start-?up command|args?)"
     r"|(?:told|made|asked|instructed) to (?:run|start|launch|exec\w*)|start(?:-?up)? line|launch line|invocation|command:|args:",
@@ -246,7 +245,7 @@ DEFECTS: Mapping[str, str] = {
 
 OTHER_CAUSES = (
     # what a pod template also has
-    r"image ?pull ?polic\w+|image ?pull ?secrets?|post-?start|pre-?stop|lifecycle hook|security ?context|run ?as ?(?:user|root|non ?root)|read-?only (?:root )?file ?system|startup ?probes?|ephemeral-?storage|host ?network|termination ?grace\w*|restart ?policy"
+    r"image ?pull ?polic\w+|post-?start|pre-?stop|lifecycle hook|security ?context|run ?as ?(?:user|root|non ?root)|read-?only (?:root )?file ?system|startup ?probes?|ephemeral-?storage|host ?network|termination ?grace\w*|restart ?policy"
     # how a probe is timed
     r"|(?:failure|success) ?threshold|(?:timeout|period|initial ?delay) ?seconds|(?:probe|check)(?:'s| has a| with a)? (?:timeout|threshold|period|delay|interval)|timeout of (?:one|two|three|1|2|3|\d+) ?s\w*"
     # what a Service also has
@@ -271,6 +270,7 @@ OTHER_CAUSES = (
 """What else breaks applications on Kubernetes and is none of the taxonomy's: who says so has another cause in mind."""
 
 ACTS: Mapping[str, str] = {
+    "refuses": r"refus\w+|reject\w+|den(?:y|ies|ied)|declin\w+|turns? (?:\S+ )?(?:away|down)|(?:does not|doesn't|no longer|won't|will not) (?:accept|know|recogni[sz]e|take|let)\w*",
     "rewrites": r"(?:re-?|over)?writ(?:es?|ing|ten)|overwr\w+|revert\w*|re-?appl\w+|re-?sets?|puts? (?:it |that |the limit )?back|sets? (?:it |that |the limit )?back"
     r"|patch(?:es|ed|ing)?|lowers?|lowered|lowering|cuts?|cutting|shrink\w*|undo(?:es|ing)?|pushes?|takes? (?:it )?down|keeps? (?:\w+ )?(?:setting|changing|lowering|cutting|putting)|sets?|writes?",
     "again": r"again|every (?:time|run|hour|night|day|few|\S+ minutes?|\S+ min)|whenever|repeated\w*|keeps?|each (?:run|time|hour|night)|on (?:its |a )?schedule|constantly|regularly|nightly|hourly|over and over|anew",
@@ -389,7 +389,7 @@ FIELDS = frozenset(OBJECTS) - {
     "throttled", "oom", "probe", "config_key", "config", "address_key", "replicas", "binary", "volume", "selects", "disk",
     "data_files", "account", "variable", "named_key", "nxdomain", "cluster_dns", "toleration", "pull", "hosts_file", "not_authorized",
     "authentication", "address_in_use", "io_error", "webhook", "topology_key",
-    "table", "open_transaction", "probe_timing",
+    "table", "open_transaction", "probe_timing", "registry",
 }  # fmt: skip
 """Objects that a predicate belongs to where they stand nearer to it than another one."""
 
