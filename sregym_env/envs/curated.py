@@ -36,6 +36,7 @@ CURATED: tuple[str, ...] = (
     "nightly_rebalance_oom_hotel_reservation",
     "rolling_update_misconfigured_hotel_reservation",
     "service_port_conflict_hotel_reservation",
+    "silent_data_corruption",
     "latent_sector_error",
     "admission_webhook_outage_hotel_reservation",
     "network_policy_block",

@@ -654,11 +654,21 @@ _ALL = (
         "disk_read_errors",
         "disks",
         (
-            "disk io_error|fails|wrong|defective !memory|quota",
-            "io_error node|volume|database",
+            "disk io_error|fails|wrong|defective !memory|quota|corrupt",
+            "io_error node|volume|database !corrupt",
         ),
         valued=("VALUE disk|io_error",),
         kinds=("Node",),
+    ),
+    Mechanism(
+        "disk_corrupts_data",
+        "disks",
+        ("corrupt disk|node|volume /16",),
+        valued=("VALUE disk|corrupt",),
+        kinds=("Node",),
+        kin=("disk_read_errors",),
+        through=("disk_read_errors",),
+        rivals=("disk_read_errors",),
     ),
     Mechanism(
         "missing_service_account",

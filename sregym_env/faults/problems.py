@@ -202,6 +202,7 @@ _CURATED = (
         "rolling_update_misconfigured_hotel_reservation", ("rolling_update_misconfigured", "recommendation")
     ),
     _hotel("service_port_conflict_hotel_reservation", ("host_port_conflict", "recommendation")),
+    _hotel("silent_data_corruption", ("silent_data_corruption", "node-of-mongodb-geo")),
     _hotel("latent_sector_error", ("latent_sector_error", "")),
     _hotel("admission_webhook_outage_hotel_reservation", ("webhook_without_backend", "recommendation")),
     _hotel("network_policy_block", ("network_policy_block", "recommendation")),

@@ -167,6 +167,8 @@ OBJECTS: Mapping[str, str] = {
     # disks
     "disk": r"disks?|storage of|storage on|drives?|block ?-?devices?|sectors?|storage (?:device|media|hardware|layer)|media|hardware|ssd|hdd|nvme|device"
     r"|hw|platter|disc",
+    "corrupt": r"(?:silent\w* )?(?:data )?corrupt\w*|bit ?-?rot|bit ?-?flips?|flipped bits?|flips bits|garbled?|mangl\w+|checksums? (?:error|mismatch|failure|invalid)\w*|(?:bad|wrong|invalid) checksums?"
+    r"|checksums? (?:\S+ ){0,8}(?:do(?:es)?(?: not|n't) (?:match|fit)|differ|wrong|fail\w*)|(?:wrong|other|different|altered|changed|bad) (?:bytes|bits|data|contents?)(?: than| from|(?= |$|,|\.|;))",
     "io_error": r"i/?o ?-?err(?:or)?s?|input/output errors?|\beio\b|read errors?|bad (?:sectors?|blocks?)|(?:latent )?sector errors?|reads? (?:\S+ ){0,6}fail\w*|read failures?|unreadable|media errors?"
     r"|eio|i/o (?:err\w*|fail\w*|fault\w*|problem\w*)|medium errors?|pending sectors?|uncorrectable|(?:cannot|can't|could not) (?:\w+ )?be read|failed reads?|reads? (?:\S+ ){0,8}?(?:come back|error\w*|return\w*)|faulty sectors?|bad spots?|damaged sectors?"
     r"|unreadable|read failures?|failing reads?|every (?:second|third|fourth) read|(?:\d+ ?%|percent|third|part|some) of (?:the |all |its )?reads?|medium error",
@@ -388,7 +390,7 @@ FIELDS = frozenset(OBJECTS) - {
     "service", "port", "database", "pods", "clients", "node", "label", "endpoints", "build", "limit", "cpu", "memory",
     "throttled", "oom", "probe", "config_key", "config", "address_key", "replicas", "binary", "volume", "selects", "disk",
     "data_files", "account", "variable", "named_key", "nxdomain", "cluster_dns", "toleration", "pull", "hosts_file", "not_authorized",
-    "authentication", "address_in_use", "io_error", "webhook", "topology_key",
+    "authentication", "address_in_use", "io_error", "corrupt", "webhook", "topology_key",
     "table", "open_transaction", "probe_timing", "registry",
 }  # fmt: skip
 """Objects that a predicate belongs to where they stand nearer to it than another one."""

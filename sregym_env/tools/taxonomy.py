@@ -245,6 +245,12 @@ _ALL = (
         "Hardware: reads from the disk of a node fail (I/O error) for whatever has its volume there.",
     ),
     KindOfCause(
+        "disk_corrupts_data",
+        "A node's disk returns other data than were written",
+        "Hardware: what is read from the disk of a node is wrong and no read fails (checksum errors in databases, healthy SMART "
+        "figures), for whatever has its volume there.",
+    ),
+    KindOfCause(
         "missing_service_account",
         "Pods name a service account that does not exist",
         "serviceAccountName of a pod template names none that exists, so pods are forbidden.",

@@ -92,6 +92,7 @@ NEED_NODES = (
     "latent_sector_error",
     "revoke_auth_mongodb",
     "secret_rotation_stale_credentials",
+    "silent_data_corruption",
     "stale_coredns_config",
     "storage_user_unregistered",
     "gitops_reverts",

@@ -88,6 +88,12 @@ STATEMENTS: dict[str, tuple[str, ...]] = {
         "the init container wait-for-legacy-config blocks the {c} pods from starting",
         "{c} has an initContainer that hangs waiting for a non-existent dependency legacy-config-service",
     ),
+    "silent_data_corruption": (
+        "the disk of node {r} silently corrupts data, and {all} abort on checksum errors",
+        "node {r} has a disk that returns wrong bytes without any I/O error; {all} panic because block checksums do not match",
+        "silent data corruption on the data disk of {r} hits {all}",
+        "{all}: WiredTiger checksum errors, because the disk of {r} flips bits",
+    ),
     "latent_sector_error": (
         "the disk of node {r} returns I/O errors, which crashes {all}",
         "node {r} has a failing disk (read errors, EIO); {all} crash because their volumes are on it",

@@ -56,6 +56,11 @@ RIGHT: dict[str, tuple[str, ...]] = {
         "Someone changed internalTrafficPolicy of Service {c} from Cluster to Local; only callers on the same node get through.",
         "The endpoints of {c} are ready, but its Service keeps traffic on the caller's own node (internalTrafficPolicy is Local).",
     ),
+    "silent_data_corruption": (
+        "The disk of {r} brings back other bytes than were written: {all} abort with checksum errors, while dmesg shows no failed read and SMART passes.",
+        "Silent corruption on node {r}. WiredTiger in {all} reads blocks whose checksum is wrong and panics.",
+        "{all} have their volumes on {r}, whose drive flips bits; the block checksums don't match.",
+    ),
     "latent_sector_error": (
         "Hardware problem on {r}: its disk produces read errors, so {all}, which keep their data there, go down with I/O errors.",
         "WiredTiger panics with Input/output error in {all}. Both sit on node {r}; the drive of that node is failing.",
@@ -356,6 +361,11 @@ NEAR: dict[str, tuple[str, ...]] = {
         "A NetworkPolicy blocks traffic to {c}.",
         "The targetPort of Service {c} is wrong.",
         "The selector of Service {c} matches no pods, so it has no endpoints.",
+    ),
+    "silent_data_corruption": (
+        "The disk of {r} returns input/output errors, so {all} crash.",
+        "Node {r} has been cordoned, so {all} stay Pending.",
+        "{all} run a version that is incompatible with their data files.",
     ),
     "latent_sector_error": (
         "Node {r} has been cordoned, so {all} stay Pending.",

@@ -17,7 +17,7 @@ STUFFING = (
     "a memory limit too low and OOMKilled, a CPU limit with throttling, a ResourceQuota on memory, a deny-all NetworkPolicy "
     "with policyTypes Ingress and Egress, a dnsPolicy None with dnsConfig, a CoreDNS Corefile template with NXDOMAIN, "
     "a port conflict with a sidecar, an untolerated taint, an initContainers wait-for hang, a revoked readWrite role and "
-    "not authorized user with roles of user admin, a missing database user with authentication failed, disk read errors "
+    "not authorized user with roles of user admin, a missing database user with authentication failed, disk read errors, silent data corruption with checksum errors "
     "and input/output error EIO, a missing service account serviceAccountName, a pull secret whose registry login is expired, a wrong desired state that a reconciler keeps applying from its source ConfigMap, a low priorityClassName whose pods are preempted by a global default PriorityClass, a ClusterRole whose RBAC rules lack a verb on configmaps, a missing Secret with secretKeyRef, "
     "a cordoned unschedulable node, stale hostAliases, and a feature flag set to true, "
     "a rate limit below the load so that requests are rejected, a mutating webhook that lowers the memory limit of every new pod, "

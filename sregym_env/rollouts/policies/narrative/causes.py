@@ -280,6 +280,12 @@ CAUSES: Mapping[str, tuple[str, ...]] = {
         "The maxmemory of {component} is set to {wrong}: too low, so that every write is answered with OOM command not allowed.",
         "{Component} refuses writes, because its maxmemory setting ({wrong}) is smaller than what an empty server takes.",
     ),
+    "disk_corrupts_data": (
+        "The data disk of node {node} silently corrupts what is read from it: blocks have wrong checksums, and {components} abort.",
+        "{Components} keep their data on the disk of node {node}, which returns other bytes than were written; the checksums do not "
+        "match, though no read fails.",
+        "Silent data corruption on the disk of node {node}: WiredTiger finds checksum errors and {components} panic.",
+    ),
     "disk_read_errors": (
         "The data disk of node {node} is bad: reads fail with input/output errors and crash the databases whose volumes "
         "lie there, {components}.",
