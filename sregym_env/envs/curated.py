@@ -60,6 +60,7 @@ CURATED: tuple[str, ...] = (
     "wrong_dns_policy_social_network",
     "wrong_service_selector_social_network",
     "incorrect_image",
+    "valkey_auth_disruption",
     "valkey_memory_disruption",
     "secret_rotation_stale_env_credentials_astronomy_shop",
     "incorrect_port_assignment",

@@ -628,7 +628,21 @@ _ALL = (
         unlike=("secret gone|absent = /4", "account gone|absent = /4"),
         kinds=("DatabaseAccount", "Secret", "Deployment"),
         kin=("database_account_missing",),
+        through=("store_demands_password",),
         rivals=("database_account_missing", "database_permission_revoked"),
+    ),
+    Mechanism(
+        "store_demands_password",
+        "credentials",
+        (
+            "requirepass demands|nobody_has|changed|rotated|instead|on|clients|database /18",
+            "password demands nobody_has /20",
+            "authentication demands nobody_has|clients /16",
+        ),
+        valued=("VALUE requirepass|password|demands",),
+        kinds=("Deployment", "StatefulSet", "ConfigMap"),
+        kin=("stale_database_password", "database_account_missing"),
+        through=("stale_database_password", "database_account_missing"),
     ),
     Mechanism(
         "table_lock_held",

@@ -235,6 +235,7 @@ _CURATED = (
     _social("wrong_dns_policy_social_network", "wrong_dns_policy"),
     _social("wrong_service_selector_social_network", "service_selector_mismatch"),
     _astronomy("incorrect_image", "incorrect_image", "product-catalog"),
+    _astronomy("valkey_auth_disruption", "valkey_auth_disruption", "valkey-cart"),
     _astronomy("valkey_memory_disruption", "valkey_memory_disruption", "valkey-cart"),
     _astronomy(
         "secret_rotation_stale_env_credentials_astronomy_shop",

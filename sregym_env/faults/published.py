@@ -30,11 +30,6 @@ _SHOPS_OWN = (
 )  # fmt: skip
 """Problems of the Astronomy Shop whose fault is nowhere here."""
 
-_STORES: Mapping[str, str] = {
-    "valkey_auth_disruption": "a password that is set while the cache runs is forgotten when it restarts, so a restart would cure it",
-}
-"""Problems of the Astronomy Shop's cache and database."""
-
 _REASONS: Mapping[str, str] = {
     "ephemeral_port_range_hotel_reservation": "a kernel's range of ports is not modelled",
     "auth_miss_mongodb": "mongod's TLS is not modelled",
@@ -85,7 +80,6 @@ _OPERATORS = (
 ABSENT: Mapping[str, str] = {
     **_REASONS,
     **_FLAGS,
-    **_STORES,
     **dict.fromkeys(_SHOPS_OWN, f"{_SHOP}a fault of its own"),
     **dict.fromkeys(_STORMS, _BLUEPRINT),
     **dict.fromkeys(

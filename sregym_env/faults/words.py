@@ -149,6 +149,7 @@ OBJECTS: Mapping[str, str] = {
     "table": r"(?:data ?base )?tables?|relations?|[a-z]+\.(?:products|productreviews|orders?)",
     "open_transaction": r"(?:(?:open|long|long-?running|idle|uncommitted|unfinished|hanging|stuck|never[- ]ending|single|pending) )*(?:transactions?|sessions?|txn|xact)|pg_sleep|idle[ -]in[ -]transaction|migrations?|back-?fill|ddl",
     # credentials
+    "requirepass": r"require ?-?_?pass\w*|no_?auth\b|password[- ]protect\w*|auth(?:entication)? (?:was |is |has been )?(?:enabled|switched on|turned on|required|demanded)",
     "password": r"(?:data ?base |db |account |login |client )?(?:passwords?|passwd|pwds?|pass ?phrases?|pw)|(?:data ?base |db |login )?credentials|(?:db|database)_connection_string|dsn",
     "role": r"(?:read ?-?write ?)?(?:roles?(?!=)|permissions?|privileges?|rights?|grants?|authori[sz]ations?|access rights?)|readwrite|read ?/ ?write(?: access)?"
     r"|(?:read|write) access|access to (?:its|the|their) (?:data|data ?base|collections?)"
@@ -272,6 +273,9 @@ OTHER_CAUSES = (
 """What else breaks applications on Kubernetes and is none of the taxonomy's: who says so has another cause in mind."""
 
 ACTS: Mapping[str, str] = {
+    "demands": r"demand\w*|requir(?:e|es|ed|ing)|asks? for|asking for|insist\w*|wants?|expects?|needs?|protect\w*|lets? (?:nobody|no one) in",
+    "nobody_has": r"(?:no|none|nobody|not one|neither)(?: \S+){0,4} (?:has|have|had|knows?|was (?:given|told)|were (?:given|told)|is (?:given|told)|are (?:given|told)|sends?|sent|got|presents?|carr(?:y|ies))|nobody (?:was )?(?:told|gave|given|knows)"
+    r"|never (?:been )?(?:given|told|got|received)|without (?:a |any |the |one|it)|unauthenticated|(?:do(?:es)?|did|was|were|has|have|is|are)(?: not|n't) (?:\w+ ){0,2}(?:send|sent|know|have|present|give|given|carry|told|got|configured)",
     "refuses": r"refus\w+|reject\w+|den(?:y|ies|ied)|declin\w+|turns? (?:\S+ )?(?:away|down)|(?:does not|doesn't|no longer|won't|will not) (?:accept|know|recogni[sz]e|take|let)\w*",
     "rewrites": r"(?:re-?|over)?writ(?:es?|ing|ten)|overwr\w+|revert\w*|re-?appl\w+|re-?sets?|puts? (?:it |that |the limit )?back|sets? (?:it |that |the limit )?back"
     r"|patch(?:es|ed|ing)?|lowers?|lowered|lowering|cuts?|cutting|shrink\w*|undo(?:es|ing)?|pushes?|takes? (?:it )?down|keeps? (?:\w+ )?(?:setting|changing|lowering|cutting|putting)|sets?|writes?",

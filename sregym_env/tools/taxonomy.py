@@ -230,6 +230,11 @@ _ALL = (
         "The account exists, but its password was rotated on one side only: password authentication failed.",
     ),
     KindOfCause(
+        "store_demands_password",
+        "A store asks for a password that no client was given",
+        "requirepass of a Redis or Valkey server was set, by its arguments or its configuration: clients get NOAUTH.",
+    ),
+    KindOfCause(
         "table_lock_held",
         "A session holds a lock on a table, and others wait for it",
         "A transaction that stays open holds a table (pg_locks: granted), so that queries on it wait and time out.",

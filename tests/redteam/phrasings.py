@@ -364,6 +364,12 @@ STATEMENTS: dict[str, tuple[str, ...]] = {
         "deployment {c} allows maxUnavailable {wrong} and drained itself",
         "maxUnavailable {wrong} on {c} left no old pod serving when the new revision did not start",
     ),
+    "valkey_auth_disruption": (
+        "{c} was started with requirepass {wrong}, and no client has the password (NOAUTH)",
+        "{c} requires a password that none of its clients was given",
+        "requirepass is set on {c}; its clients get NOAUTH Authentication required",
+        "{c} demands authentication since requirepass was set, and clients send none",
+    ),
     "valkey_memory_disruption": (
         "maxmemory of {c} is set to {wrong}, far too low, so it refuses writes",
         "{c} runs with maxmemory {wrong} and answers writes with OOM command not allowed",

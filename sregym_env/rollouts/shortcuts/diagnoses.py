@@ -18,7 +18,7 @@ STUFFING = (
     "with policyTypes Ingress and Egress, a dnsPolicy None with dnsConfig, a CoreDNS Corefile template with NXDOMAIN, "
     "a port conflict with a sidecar, an untolerated taint, an initContainers wait-for hang, a revoked readWrite role and "
     "not authorized user with roles of user admin, a missing database user with authentication failed, disk read errors, silent data corruption with checksum errors "
-    "and input/output error EIO, a missing service account serviceAccountName, a pull secret whose registry login is expired, a wrong desired state that a reconciler keeps applying from its source ConfigMap, a low priorityClassName whose pods are preempted by a global default PriorityClass, a ClusterRole whose RBAC rules lack a verb on configmaps, a missing Secret with secretKeyRef, "
+    "and input/output error EIO, a missing service account serviceAccountName, a pull secret whose registry login is expired, a requirepass password that no client was given, a wrong desired state that a reconciler keeps applying from its source ConfigMap, a low priorityClassName whose pods are preempted by a global default PriorityClass, a ClusterRole whose RBAC rules lack a verb on configmaps, a missing Secret with secretKeyRef, "
     "a cordoned unschedulable node, stale hostAliases, and a feature flag set to true, "
     "a rate limit below the load so that requests are rejected, a mutating webhook that lowers the memory limit of every new pod, "
     "a required podAntiAffinity that no node satisfies, an admission webhook that cannot be called, a CronJob that overwrites the "

@@ -265,6 +265,12 @@ CAUSES: Mapping[str, tuple[str, ...]] = {
         "{Component} has no user {account}: the account was removed and logins with it fail.",
         "Authentication fails at {component}, whose user {account} no longer exists.",
     ),
+    "store_demands_password": (
+        "{Component} requires a password since {field} was set, and no client was given it: commands get NOAUTH Authentication "
+        "required.",
+        "Somebody set {field} {wrong} on {component}; its clients send no password and are answered with NOAUTH.",
+        "{Component} was started with {field}: it demands a password that none of its clients has.",
+    ),
     "stale_database_password": (
         "The password of the user {account} of {component} was rotated; {clients} still logs in with the old password and is refused.",
         "A stale password is used for {account} at {component}: it was changed in the database, and authentication of {clients} fails.",
