@@ -59,6 +59,7 @@ CURATED: tuple[str, ...] = (
     "taint_no_toleration_social_network",
     "wrong_dns_policy_social_network",
     "wrong_service_selector_social_network",
+    "internal_traffic_policy_local_astronomy_shop",
     "incorrect_image",
     "valkey_auth_disruption",
     "valkey_memory_disruption",

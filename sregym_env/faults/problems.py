@@ -234,6 +234,9 @@ _CURATED = (
     _social("taint_no_toleration_social_network", "taint_no_toleration"),
     _social("wrong_dns_policy_social_network", "wrong_dns_policy"),
     _social("wrong_service_selector_social_network", "service_selector_mismatch"),
+    _astronomy(
+        "internal_traffic_policy_local_astronomy_shop", "internal_traffic_policy_local", "recommendation"
+    ),
     _astronomy("incorrect_image", "incorrect_image", "product-catalog"),
     _astronomy("valkey_auth_disruption", "valkey_auth_disruption", "valkey-cart"),
     _astronomy("valkey_memory_disruption", "valkey_memory_disruption", "valkey-cart"),

@@ -42,7 +42,6 @@ _REASONS: Mapping[str, str] = {
     "node_clock_drift_hotel_reservation": "machines share one clock here",
     "persistent_volume_affinity_violation": "the fault is here, `volume_node_conflict`, on volumes that exist: Social Network has none",
     "hpa_missing_effective_cpu_request_hotel_reservation": "no user notices as long as the load stays",
-    "internal_traffic_policy_local_astronomy_shop": "the fault is here, `internal_traffic_policy_local`, on what has one pod in every world: recommendation may stand on every node",
     "top_of_rack_router_failure_hotel_reservation": "links between nodes are not modelled",
     "expired_tls_hotel_reservation": "no controller serves Ingresses here; a certificate that expires is `webhook_certificate_expired`",
     "ingress_misroute": "no controller serves Ingresses here",
