@@ -223,7 +223,7 @@ _ALL = (
         ),
         valued=("VALUE pull_secret|registry|pull|expired|rotated",),
         kinds=("Secret", "Deployment", "ServiceAccount"),
-        kin=("image_unavailable", "stale_database_password"),
+        kin=("image_unavailable",),
         through=("image_unavailable", "stale_database_password", "missing_secret"),
     ),
     Mechanism(
