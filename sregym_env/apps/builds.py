@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from sregym_env.runtime.chance import Chance
 
 _HEX = "0123456789abcdef"
+_LETTERS = "abcdefghijkmnopqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789"
 
 WORDS = ("travel", "stays", "lodging", "booking", "voyage", "roomly", "innkeep", "harbour", "northstar", "meridian",
           "atlas", "wayfare", "acorn", "bluefin", "cobalt", "juniper")  # fmt: skip
@@ -88,6 +89,24 @@ def released(chance: Chance, repository: str, versions: tuple[str, ...], fails: 
     return Builds(
         f"{repository}:{runs}", tuple(f"{repository}:{version}" for version in chosen), fails, chosen
     )
+
+
+def login(chance: Chance, host: str, owner: str) -> str:
+    """``user:password`` of an account that may only pull, as such are called in a registry."""
+    secret = text(chance, "secret", 40, _LETTERS)
+    if ".dkr.ecr." in host:
+        return f"AWS:{text(chance, 'token', 120, _LETTERS)}"
+    if host.endswith(".azurecr.io"):
+        return f"{owner}-pull:{secret}"
+    if host.endswith(".pkg.dev") or host == "gcr.io":
+        return f"oauth2accesstoken:ya29.c.{text(chance, 'token', 100, _LETTERS)}"
+    if host == "ghcr.io":
+        return f"{owner}-bot:ghp_{secret[:36]}"
+    if host == "quay.io":
+        return f"{owner}+pull:{secret.upper()}"
+    if host == "docker.io":
+        return f"{owner}ci:dckr_pat_{secret[:27]}"
+    return f"robot${owner}+pull:{secret[:32]}"
 
 
 def tags(chance: Chance) -> list[str]:

@@ -204,6 +204,17 @@ class Named(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class ImageRegistry:
+    """A registry outside the cluster, as far as it asks who wants the application's images."""
+
+    host: str
+    logins: tuple[str, ...] = ()
+    """``user:password`` of everybody whom it knows."""
+    closed: tuple[str, ...] = ()
+    """Repositories, in full, that it hands out to them alone."""
+
+
 @dataclass(frozen=True)
 class App:
     """A deployable application.
@@ -234,6 +245,8 @@ class App:
     :class:`~sregym_env.sim.world.program.Program`, known to worlds in which the application is deployed."""
     flag_file: FlagFile | None = None
     """Its feature flags; None where none are served."""
+    registries: tuple[ImageRegistry, ...] = ()
+    """Where its images come from, if somebody is asked there who he is."""
     tracing: Tracing | None = None
     """How its spans are called; None where that is not declared."""
     activities: tuple[str, ...] = ()

@@ -13,7 +13,7 @@ from typing import Any
 
 from sregym_env.cluster import certificates
 from sregym_env.cluster.api import Cluster, World
-from sregym_env.cluster.disturbances import LoadSurge
+from sregym_env.cluster.disturbances import Disturbance, LoadSurge, RegistryLogin
 from sregym_env.cluster.edits import (
     REMOVED,
     AtBirth,
@@ -22,6 +22,7 @@ from sregym_env.cluster.edits import (
     Cycle,
     Delete,
     Edit,
+    Enroll,
     Exec,
     IssueCertificate,
     JsonPatch,
@@ -111,7 +112,14 @@ class Renew:
     component: str
 
 
-Undo = Restore | Discard | Revert | Renew | None
+@dataclass(frozen=True, slots=True)
+class End:
+    """Let a disturbance end."""
+
+    disturbance: Disturbance
+
+
+Undo = Restore | Discard | Revert | Renew | End | None
 """What undoes an edit; None when there is nothing to undo."""
 
 
@@ -153,6 +161,10 @@ def apply(world: World, edit: Edit, manager: str = "") -> Undo:
         case Surge():
             _surge(world, edit)
             return None
+        case Enroll():
+            login = RegistryLogin(edit.host, edit.login)
+            world.nodes.apply(login)
+            return End(login)
         case Cycle():
             _cycle(world, edit.component)
             return None
@@ -183,6 +195,8 @@ def undo(world: World, change: Undo) -> None:
             execute(world, change.component, change.command)
         case Renew():
             recreate_pods(world, change.component)
+        case End():
+            world.nodes.heal(change.disturbance)
         case None:
             pass
 

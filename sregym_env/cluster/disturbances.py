@@ -18,6 +18,14 @@ class DiskReadErrors:
 
 
 @dataclass(frozen=True, slots=True)
+class DiskCorruption:
+    """A share of the reads from a node's data disk bring other bytes than were written, and the disk says nothing of it."""
+
+    node: str
+    fraction: float = 0.3
+
+
+@dataclass(frozen=True, slots=True)
 class LinkDelay:
     """Packets of one pod are delayed."""
 
@@ -61,10 +69,22 @@ class NodeDown:
     node: str
 
 
+@dataclass(frozen=True, slots=True)
+class RegistryLogin:
+    """A registry outside the cluster knows a login from now on, or does no more."""
+
+    host: str
+    login: str
+    """``user:password``."""
+    known: bool = True
+
+
 OfOnePod = LinkDelay | LinkLoss | PodFreeze
 """Disturbances that strike a pod."""
 
-Disturbance = DiskReadErrors | LinkDelay | LinkLoss | LoadSurge | NodeDown | PodFreeze
+Disturbance = (
+    DiskCorruption | DiskReadErrors | LinkDelay | LinkLoss | LoadSurge | NodeDown | PodFreeze | RegistryLogin
+)
 
-OF_MACHINES = (DiskReadErrors, NodeDown)
+OF_MACHINES = (DiskCorruption, DiskReadErrors, NodeDown)
 """Those that strike a machine and no pod, and in which chance has no part for who does not read its disk."""

@@ -198,6 +198,14 @@ class Surge:
     seconds: float
 
 
+@dataclass(frozen=True, slots=True)
+class Enroll:
+    """A registry outside the cluster knows a login (``user:password``) from now on."""
+
+    host: str
+    login: str
+
+
 Edit = (
     JsonPatch
     | MergePatch
@@ -217,6 +225,7 @@ Edit = (
     | Restart
     | AwaitRollout
     | Surge
+    | Enroll
 )
 
 

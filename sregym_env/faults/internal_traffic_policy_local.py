@@ -2,44 +2,99 @@
 
 from __future__ import annotations
 
-from sregym_env.cluster.edits import JsonPatch, Part
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from sregym_env.cluster.edits import AwaitRollout, Edit, JsonPatch, Part, Rollout
+from sregym_env.cluster.inventory import template
 from sregym_env.cluster.targets import ServiceTarget, services
 from sregym_env.faults.commands import put
 from sregym_env.faults.fault import Fault, fault
+from sregym_env.kube.types import Manifest
 
 PATH = "/spec/internalTrafficPolicy"
+HOSTNAME = "kubernetes.io/hostname"
 
 
-def _one_place(target: ServiceTarget) -> bool:
-    """Whether its pod stands on one node, so that callers on others have none: what keeps state is not multiplied.
+def _called(target: ServiceTarget) -> bool:
+    """Whether somebody inside asks it through the Service, from nodes on which it does not stand anyway.
 
     Who is asked by the pod's own address is not asked through the policy.
     """
-    return (
-        not target.headless
-        and not target.component.stateless
-        and target.component.workload != "daemonsets.apps"
-        and bool(target.callers)
-    )
+    if target.headless or target.component.workload == "daemonsets.apps":
+        return False
+    return bool(_movable(target) if target.component.stateless else target.callers)
 
 
-@fault(layer="network", mechanism="local_traffic_only", targets=services(where=_one_place), level="hard")
+def _movable(target: ServiceTarget) -> list[str]:
+    """Callers that may stand on any node."""
+    known = target.app.by_name
+    return [
+        name
+        for name in target.callers
+        if known[name].workload == "deployments.apps" and not known[name].volume
+    ]
+
+
+@fault(layer="network", mechanism="local_traffic_only", targets=services(where=_called), level="hard")
 def internal_traffic_policy_local(target: ServiceTarget) -> Fault:
     """The Service passes traffic only to pods on the caller's own node, and callers stand on nodes that have none.
 
     Their connections are dropped, so they time out; the endpoints are ready, and a caller that happens to stand beside
-    one is served, until an eviction or a drain moves it.
+    one is served, until an eviction or a drain moves it. What may have pods on any node has long been bound to some of them, and
+    those who ask it to others.
     """
+    earlier = list(_apart(target)) if target.component.stateless else []
     return Fault(
         resource=target.service,
         cause=f"Service {target.name} has internalTrafficPolicy Local, so pods reach {target.components[0]} only on their own "
         f"node; callers on nodes without a pod of {target.components[0]} get no connection, although the endpoints are ready.",
+        earlier=earlier,
         edits=[JsonPatch(target.service, PATH, "Local")],
         trigger=[Part(caller, off=target.component.name) for caller in target.callers],
         details={"field": "internalTrafficPolicy", "wrong": "Local", "right": "Cluster"},
         remedies=[[put(target.service, PATH, "Cluster")]],
+        accepts=[edit.target for edit in earlier if isinstance(edit, Rollout)],
         look=[
             f"kubectl get service {target.name} -n {target.namespace} -o yaml",
             f"kubectl get pods -n {target.namespace} -o wide",
         ],
     )
+
+
+def _apart(target: ServiceTarget) -> Iterator[Edit]:
+    """The component is bound to nodes on which it stands, and its callers to the others on which the application does."""
+    own, others = _nodes(target)
+    if not others:
+        return
+    for name, nodes in ((target.component.name, own), *((name, others) for name in _movable(target))):
+        spec = template(target.inventory.workload(target.app.by_name[name]))["spec"]
+        workload = target.workload_of(name)
+        yield Rollout(workload, {"/spec/template/spec/affinity": _bound(spec.get("affinity") or {}, nodes)})
+        yield AwaitRollout(workload)
+
+
+def _nodes(target: ServiceTarget) -> tuple[list[str], list[str]]:
+    """Nodes for the component and for its callers: those where pods of the application stand now, of which it keeps its own as
+    far as any are left."""
+    labels = target.inventory.workload(target.component)["spec"]["selector"]["matchLabels"].items()
+    placed = [
+        (pod["spec"].get("nodeName", ""), labels <= (pod["metadata"].get("labels") or {}).items())
+        for pod in target.inventory.pods
+        if pod["metadata"]["namespace"] == target.namespace
+    ]
+    used = sorted({node for node, _ in placed} & {*target.inventory.nodes})
+    own = sorted({node for node, its in placed if its} & {*used})
+    if len(own) == len(used):
+        own = own[: max(1, len(own) // 2)]
+    return own, [node for node in used if node not in own]
+
+
+def _bound(affinity: Manifest, nodes: Sequence[str]) -> Manifest:
+    """An affinity by which pods stand on some nodes only, whatever else it asks for."""
+    here: Manifest = {"key": HOSTNAME, "operator": "In", "values": list(nodes)}
+    field = "requiredDuringSchedulingIgnoredDuringExecution"
+    of_nodes: dict[str, Any] = affinity.get("nodeAffinity") or {}
+    terms = (of_nodes.get(field) or {}).get("nodeSelectorTerms") or [{}]
+    bound = [{**term, "matchExpressions": [*(term.get("matchExpressions") or ()), here]} for term in terms]
+    return {**affinity, "nodeAffinity": {**of_nodes, field: {"nodeSelectorTerms": bound}}}

@@ -213,6 +213,20 @@ _ALL = (
         kin=("defective_image",),
     ),
     Mechanism(
+        "registry_login_refused",
+        "images",
+        (
+            "pull_secret expired|rotated|stale|wrong|not_authorized|bygone|fails|absent",
+            "secret|password|account expired|rotated|stale|wrong|not_authorized pull|image|registry",
+            "registry not_authorized|refuses secret|password|account|pull_secret",
+            "authentication pull|registry|image expired|rotated|stale|fails|wrong",
+        ),
+        valued=("VALUE pull_secret|registry|pull|expired|rotated",),
+        kinds=("Secret", "Deployment", "ServiceAccount"),
+        kin=("image_unavailable",),
+        through=("image_unavailable", "stale_database_password", "missing_secret"),
+    ),
+    Mechanism(
         "defective_image",
         "images",
         (
@@ -614,7 +628,21 @@ _ALL = (
         unlike=("secret gone|absent = /4", "account gone|absent = /4"),
         kinds=("DatabaseAccount", "Secret", "Deployment"),
         kin=("database_account_missing",),
+        through=("store_demands_password",),
         rivals=("database_account_missing", "database_permission_revoked"),
+    ),
+    Mechanism(
+        "store_demands_password",
+        "credentials",
+        (
+            "requirepass demands|nobody_has|changed|rotated|instead|on|clients|database /18",
+            "password demands nobody_has /20",
+            "authentication demands nobody_has|clients /16",
+        ),
+        valued=("VALUE requirepass|password|demands",),
+        kinds=("Deployment", "StatefulSet", "ConfigMap"),
+        kin=("stale_database_password", "database_account_missing"),
+        through=("stale_database_password", "database_account_missing"),
     ),
     Mechanism(
         "table_lock_held",
@@ -640,11 +668,21 @@ _ALL = (
         "disk_read_errors",
         "disks",
         (
-            "disk io_error|fails|wrong|defective !memory|quota",
-            "io_error node|volume|database",
+            "disk io_error|fails|wrong|defective !memory|quota|corrupt",
+            "io_error node|volume|database !corrupt",
         ),
         valued=("VALUE disk|io_error",),
         kinds=("Node",),
+    ),
+    Mechanism(
+        "disk_corrupts_data",
+        "disks",
+        ("corrupt disk|node|volume /16",),
+        valued=("VALUE disk|corrupt",),
+        kinds=("Node",),
+        kin=("disk_read_errors",),
+        through=("disk_read_errors",),
+        rivals=("disk_read_errors",),
     ),
     Mechanism(
         "missing_service_account",

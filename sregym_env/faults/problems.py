@@ -202,6 +202,7 @@ _CURATED = (
         "rolling_update_misconfigured_hotel_reservation", ("rolling_update_misconfigured", "recommendation")
     ),
     _hotel("service_port_conflict_hotel_reservation", ("host_port_conflict", "recommendation")),
+    _hotel("silent_data_corruption", ("silent_data_corruption", "node-of-mongodb-geo")),
     _hotel("latent_sector_error", ("latent_sector_error", "")),
     _hotel("admission_webhook_outage_hotel_reservation", ("webhook_without_backend", "recommendation")),
     _hotel("network_policy_block", ("network_policy_block", "recommendation")),
@@ -233,7 +234,11 @@ _CURATED = (
     _social("taint_no_toleration_social_network", "taint_no_toleration"),
     _social("wrong_dns_policy_social_network", "wrong_dns_policy"),
     _social("wrong_service_selector_social_network", "service_selector_mismatch"),
+    _astronomy(
+        "internal_traffic_policy_local_astronomy_shop", "internal_traffic_policy_local", "recommendation"
+    ),
     _astronomy("incorrect_image", "incorrect_image", "product-catalog"),
+    _astronomy("valkey_auth_disruption", "valkey_auth_disruption", "valkey-cart"),
     _astronomy("valkey_memory_disruption", "valkey_memory_disruption", "valkey-cart"),
     _astronomy(
         "secret_rotation_stale_env_credentials_astronomy_shop",

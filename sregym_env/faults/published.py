@@ -30,11 +30,6 @@ _SHOPS_OWN = (
 )  # fmt: skip
 """Problems of the Astronomy Shop whose fault is nowhere here."""
 
-_STORES: Mapping[str, str] = {
-    "valkey_auth_disruption": "a password that is set while the cache runs is forgotten when it restarts, so a restart would cure it",
-}
-"""Problems of the Astronomy Shop's cache and database."""
-
 _REASONS: Mapping[str, str] = {
     "ephemeral_port_range_hotel_reservation": "a kernel's range of ports is not modelled",
     "auth_miss_mongodb": "mongod's TLS is not modelled",
@@ -47,9 +42,7 @@ _REASONS: Mapping[str, str] = {
     "node_clock_drift_hotel_reservation": "machines share one clock here",
     "persistent_volume_affinity_violation": "the fault is here, `volume_node_conflict`, on volumes that exist: Social Network has none",
     "hpa_missing_effective_cpu_request_hotel_reservation": "no user notices as long as the load stays",
-    "internal_traffic_policy_local_astronomy_shop": "the fault is here, `internal_traffic_policy_local`, on what has one pod in every world: recommendation may stand on every node",
     "top_of_rack_router_failure_hotel_reservation": "links between nodes are not modelled",
-    "silent_data_corruption": "not yet: a disk that returns wrong bytes is not modelled",
     "expired_tls_hotel_reservation": "no controller serves Ingresses here; a certificate that expires is `webhook_certificate_expired`",
     "ingress_misroute": "no controller serves Ingresses here",
     "node_conntrack_exhaustion_hotel_reservation": "a kernel's table of connections is not modelled",
@@ -86,7 +79,6 @@ _OPERATORS = (
 ABSENT: Mapping[str, str] = {
     **_REASONS,
     **_FLAGS,
-    **_STORES,
     **dict.fromkeys(_SHOPS_OWN, f"{_SHOP}a fault of its own"),
     **dict.fromkeys(_STORMS, _BLUEPRINT),
     **dict.fromkeys(

@@ -42,6 +42,9 @@ OBJECTS: Mapping[str, str] = {
     "build": r"builds?|releases?|versions?|release candidate|binary release",
     "pull": r"pull\w*|image ?pull ?back ?off|err ?image ?pull|fetch(?:ed)?|download(?:ed)?"
     r"|registry|registries",
+    "pull_secret": r"image ?pull ?secrets?|pull[- ]secrets?|reg-?creds?|(?:image |container )?(?:registry|pull)(?:'s)?[- ](?:credentials?|creds|log-?ins?|passwords?|tokens?|secrets?|accounts?|robot)"
+    r"|(?:credentials?|creds|log-?ins?|passwords?|tokens?) (?:for|of|at|to|against) (?:the |its |their |our |that )?(?:private |image |container )?registr(?:y|ies)|\.?docker ?config ?(?:json)?|docker-?registry secret|robot (?:account|token|user)s?",
+    "registry": r"registr(?:y|ies)|harbor|docker hub|\becr\b|\bacr\b|ghcr(?:\.io)?|quay(?:\.io)?",
     # programs
     "command": r"(?<!exec )(?<!execute )(?:commands?|entry ?-?points?|cmd|command line|command override|start-?up command|args?)"
     r"|(?:told|made|asked|instructed) to (?:run|start|launch|exec\w*)|start(?:-?up)? line|launch line|invocation|command:|args:",
@@ -146,6 +149,7 @@ OBJECTS: Mapping[str, str] = {
     "table": r"(?:data ?base )?tables?|relations?|[a-z]+\.(?:products|productreviews|orders?)",
     "open_transaction": r"(?:(?:open|long|long-?running|idle|uncommitted|unfinished|hanging|stuck|never[- ]ending|single|pending) )*(?:transactions?|sessions?|txn|xact)|pg_sleep|idle[ -]in[ -]transaction|migrations?|back-?fill|ddl",
     # credentials
+    "requirepass": r"require ?-?_?pass\w*|no_?auth\b|password[- ]protect\w*|auth(?:entication)? (?:was |is |has been )?(?:enabled|switched on|turned on|required|demanded)",
     "password": r"(?:data ?base |db |account |login |client )?(?:passwords?|passwd|pwds?|pass ?phrases?|pw)|(?:data ?base |db |login )?credentials|(?:db|database)_connection_string|dsn",
     "role": r"(?:read ?-?write ?)?(?:roles?(?!=)|permissions?|privileges?|rights?|grants?|authori[sz]ations?|access rights?)|readwrite|read ?/ ?write(?: access)?"
     r"|(?:read|write) access|access to (?:its|the|their) (?:data|data ?base|collections?)"
@@ -164,6 +168,8 @@ OBJECTS: Mapping[str, str] = {
     # disks
     "disk": r"disks?|storage of|storage on|drives?|block ?-?devices?|sectors?|storage (?:device|media|hardware|layer)|media|hardware|ssd|hdd|nvme|device"
     r"|hw|platter|disc",
+    "corrupt": r"(?:silent\w* )?(?:data )?corrupt\w*|bit ?-?rot|bit ?-?flips?|flipped bits?|flips bits|garbled?|mangl\w+|checksums? (?:error|mismatch|failure|invalid)\w*|(?:bad|wrong|invalid) checksums?"
+    r"|checksums? (?:\S+ ){0,8}(?:do(?:es)?(?: not|n't) (?:match|fit)|differ|wrong|fail\w*)|(?:wrong|other|different|altered|changed|bad) (?:bytes|bits|data|contents?)(?: than| from|(?= |$|,|\.|;))",
     "io_error": r"i/?o ?-?err(?:or)?s?|input/output errors?|\beio\b|read errors?|bad (?:sectors?|blocks?)|(?:latent )?sector errors?|reads? (?:\S+ ){0,6}fail\w*|read failures?|unreadable|media errors?"
     r"|eio|i/o (?:err\w*|fail\w*|fault\w*|problem\w*)|medium errors?|pending sectors?|uncorrectable|(?:cannot|can't|could not) (?:\w+ )?be read|failed reads?|reads? (?:\S+ ){0,8}?(?:come back|error\w*|return\w*)|faulty sectors?|bad spots?|damaged sectors?"
     r"|unreadable|read failures?|failing reads?|every (?:second|third|fourth) read|(?:\d+ ?%|percent|third|part|some) of (?:the |all |its )?reads?|medium error",
@@ -242,7 +248,7 @@ DEFECTS: Mapping[str, str] = {
 
 OTHER_CAUSES = (
     # what a pod template also has
-    r"image ?pull ?polic\w+|image ?pull ?secrets?|post-?start|pre-?stop|lifecycle hook|security ?context|run ?as ?(?:user|root|non ?root)|read-?only (?:root )?file ?system|startup ?probes?|ephemeral-?storage|host ?network|termination ?grace\w*|restart ?policy"
+    r"image ?pull ?polic\w+|post-?start|pre-?stop|lifecycle hook|security ?context|run ?as ?(?:user|root|non ?root)|read-?only (?:root )?file ?system|startup ?probes?|ephemeral-?storage|host ?network|termination ?grace\w*|restart ?policy"
     # how a probe is timed
     r"|(?:failure|success) ?threshold|(?:timeout|period|initial ?delay) ?seconds|(?:probe|check)(?:'s| has a| with a)? (?:timeout|threshold|period|delay|interval)|timeout of (?:one|two|three|1|2|3|\d+) ?s\w*"
     # what a Service also has
@@ -267,6 +273,10 @@ OTHER_CAUSES = (
 """What else breaks applications on Kubernetes and is none of the taxonomy's: who says so has another cause in mind."""
 
 ACTS: Mapping[str, str] = {
+    "demands": r"demand\w*|requir(?:e|es|ed|ing)|asks? for|asking for|insist\w*|wants?|expects?|needs?|protect\w*|lets? (?:nobody|no one) in",
+    "nobody_has": r"(?:no|none|nobody|not one|neither)(?: \S+){0,4} (?:has|have|had|knows?|was (?:given|told)|were (?:given|told)|is (?:given|told)|are (?:given|told)|sends?|sent|got|presents?|carr(?:y|ies))|nobody (?:was )?(?:told|gave|given|knows)"
+    r"|never (?:been )?(?:given|told|got|received)|without (?:a |any |the |one|it)|unauthenticated|(?:do(?:es)?|did|was|were|has|have|is|are)(?: not|n't) (?:\w+ ){0,2}(?:send|sent|know|have|present|give|given|carry|told|got|configured)",
+    "refuses": r"refus\w+|reject\w+|den(?:y|ies|ied)|declin\w+|turns? (?:\S+ )?(?:away|down)|(?:does not|doesn't|no longer|won't|will not) (?:accept|know|recogni[sz]e|take|let)\w*",
     "rewrites": r"(?:re-?|over)?writ(?:es?|ing|ten)|overwr\w+|revert\w*|re-?appl\w+|re-?sets?|puts? (?:it |that |the limit )?back|sets? (?:it |that |the limit )?back"
     r"|patch(?:es|ed|ing)?|lowers?|lowered|lowering|cuts?|cutting|shrink\w*|undo(?:es|ing)?|pushes?|takes? (?:it )?down|keeps? (?:\w+ )?(?:setting|changing|lowering|cutting|putting)|sets?|writes?",
     "again": r"again|every (?:time|run|hour|night|day|few|\S+ minutes?|\S+ min)|whenever|repeated\w*|keeps?|each (?:run|time|hour|night)|on (?:its |a )?schedule|constantly|regularly|nightly|hourly|over and over|anew",
@@ -384,8 +394,8 @@ FIELDS = frozenset(OBJECTS) - {
     "service", "port", "database", "pods", "clients", "node", "label", "endpoints", "build", "limit", "cpu", "memory",
     "throttled", "oom", "probe", "config_key", "config", "address_key", "replicas", "binary", "volume", "selects", "disk",
     "data_files", "account", "variable", "named_key", "nxdomain", "cluster_dns", "toleration", "pull", "hosts_file", "not_authorized",
-    "authentication", "address_in_use", "io_error", "webhook", "topology_key",
-    "table", "open_transaction", "probe_timing",
+    "authentication", "address_in_use", "io_error", "corrupt", "webhook", "topology_key",
+    "table", "open_transaction", "probe_timing", "registry",
 }  # fmt: skip
 """Objects that a predicate belongs to where they stand nearer to it than another one."""
 

@@ -9,7 +9,7 @@ from typing import Any, Self, get_args
 
 import orjson
 
-from sregym_env.cluster.disturbances import DiskReadErrors, Disturbance, NodeDown, OfOnePod
+from sregym_env.cluster.disturbances import DiskCorruption, DiskReadErrors, Disturbance, NodeDown, OfOnePod
 from sregym_env.cluster.forkable import ScheduledAction
 from sregym_env.cluster.health import Alert
 from sregym_env.cluster.http import HttpCall, HttpExchange
@@ -54,7 +54,7 @@ class SimNodes:
             self._world.disturbances = (*self._world.disturbances, disturbance)
             self._world.touch()
             lifecycle.disturbed(self._world, disturbance)
-            if isinstance(disturbance, DiskReadErrors):
+            if isinstance(disturbance, DiskReadErrors | DiskCorruption):
                 self._world.memory.setdefault(failing(disturbance.node), self._world.clock)
             if isinstance(disturbance, NodeDown):
                 power.cut(self._world, disturbance.node)
@@ -65,7 +65,7 @@ class SimNodes:
         if left != self._world.disturbances:
             self._world.disturbances = left
             self._world.touch()
-            if isinstance(disturbance, DiskReadErrors):
+            if isinstance(disturbance, DiskReadErrors | DiskCorruption):
                 self._world.memory.pop(failing(disturbance.node), None)
             if isinstance(disturbance, NodeDown):
                 power.boot(self._world, disturbance.node)

@@ -68,6 +68,12 @@ _ALL = (
         "The image reference of a container exists in no registry it can reach: ErrImagePull, ImagePullBackOff.",
     ),
     KindOfCause(
+        "registry_login_refused",
+        "A registry refuses the login with which an image is pulled",
+        "The image exists, but the pull secret of the pods holds a login that is expired, rotated or disabled: 401 Unauthorized, "
+        "403 Forbidden, ImagePullBackOff.",
+    ),
+    KindOfCause(
         "defective_image",
         "A container runs a broken build of its image",
         "The image can be pulled and starts, but this build of the program fails, crashes or leaks memory; an older one works.",
@@ -224,6 +230,11 @@ _ALL = (
         "The account exists, but its password was rotated on one side only: password authentication failed.",
     ),
     KindOfCause(
+        "store_demands_password",
+        "A store asks for a password that no client was given",
+        "requirepass of a Redis or Valkey server was set, by its arguments or its configuration: clients get NOAUTH.",
+    ),
+    KindOfCause(
         "table_lock_held",
         "A session holds a lock on a table, and others wait for it",
         "A transaction that stays open holds a table (pg_locks: granted), so that queries on it wait and time out.",
@@ -237,6 +248,12 @@ _ALL = (
         "disk_read_errors",
         "A node's disk returns read errors",
         "Hardware: reads from the disk of a node fail (I/O error) for whatever has its volume there.",
+    ),
+    KindOfCause(
+        "disk_corrupts_data",
+        "A node's disk returns other data than were written",
+        "Hardware: what is read from the disk of a node is wrong and no read fails (checksum errors in databases, healthy SMART "
+        "figures), for whatever has its volume there.",
     ),
     KindOfCause(
         "missing_service_account",

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import json
 
+from sregym_env.cluster.edits import Rollout
+from sregym_env.cluster.inventory import Inventory
 from sregym_env.cluster.oncall import ONCALL
+from sregym_env.faults.problems import problem
+from sregym_env.faults.registry import declaration
 from sregym_env.tools.workstation import Workstation
 from tests.redteam.playing import subject
 
@@ -26,3 +30,28 @@ def test_the_endpoints_are_ready_and_only_their_own_node_reaches_them() -> None:
             served[pod["spec"]["nodeName"]] = workstation.run(asked).exit_code == 0
     assert len(served) > 1
     assert served == {node: node == address["nodeName"] for node in served}
+
+
+def _nodes(workload: Rollout) -> set[str]:
+    affinity = workload.changes["/spec/template/spec/affinity"]["nodeAffinity"]
+    (term,) = affinity["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"]
+    return set(term["matchExpressions"][-1]["values"])
+
+
+def test_what_keeps_no_state_is_bound_to_other_nodes_than_its_callers(every_inventory: Inventory) -> None:
+    declared = declaration("internal_traffic_policy_local")
+    for target in declared.targets.find(every_inventory):
+        bound = [
+            edit
+            for edit in declared.bind(every_inventory, target.name).fault.earlier
+            if isinstance(edit, Rollout)
+        ]
+        assert bool(bound) == target.component.stateless
+        if bound:
+            own, *callers = map(_nodes, bound)
+            assert own and callers and all(nodes and own.isdisjoint(nodes) for nodes in callers)
+
+
+def test_the_published_id_strikes_what_the_frontend_of_the_shop_asks() -> None:
+    (choice,) = problem("internal_traffic_policy_local_astronomy_shop").faults
+    assert (choice.fault, choice.target) == ("internal_traffic_policy_local", "recommendation")

@@ -88,6 +88,12 @@ STATEMENTS: dict[str, tuple[str, ...]] = {
         "the init container wait-for-legacy-config blocks the {c} pods from starting",
         "{c} has an initContainer that hangs waiting for a non-existent dependency legacy-config-service",
     ),
+    "silent_data_corruption": (
+        "the disk of node {r} silently corrupts data, and {all} abort on checksum errors",
+        "node {r} has a disk that returns wrong bytes without any I/O error; {all} panic because block checksums do not match",
+        "silent data corruption on the data disk of {r} hits {all}",
+        "{all}: WiredTiger checksum errors, because the disk of {r} flips bits",
+    ),
     "latent_sector_error": (
         "the disk of node {r} returns I/O errors, which crashes {all}",
         "node {r} has a failing disk (read errors, EIO); {all} crash because their volumes are on it",
@@ -274,6 +280,12 @@ STATEMENTS: dict[str, tuple[str, ...]] = {
         "/etc/hosts in {c} overrides DNS through hostAliases and points to a wrong address",
         "a wrong host alias in deployment {c} sends its traffic to 10.96.255.250",
     ),
+    "registry_credentials_expired": (
+        "the login in the imagePullSecret {r} of {c} was rotated, and the registry refuses it, so new pods of {c} cannot pull",
+        "{c} hangs in ImagePullBackOff because the registry credentials in Secret {r} are expired (401)",
+        "the pull secret {r} holds a stale registry token; the valid one is in {right}",
+        "{c}: registry login in {r} is no longer valid",
+    ),
     "secret_rotation_stale_credentials": (
         "the password of user admin in {c} was rotated and {a} still logs in with the old one",
         "{a} presents a stale password to {c}; password authentication failed",
@@ -351,6 +363,12 @@ STATEMENTS: dict[str, tuple[str, ...]] = {
         "{c}'s rollout strategy (maxUnavailable {wrong}) took all old pods away while the new ones hang in an init container",
         "deployment {c} allows maxUnavailable {wrong} and drained itself",
         "maxUnavailable {wrong} on {c} left no old pod serving when the new revision did not start",
+    ),
+    "valkey_auth_disruption": (
+        "{c} was started with requirepass {wrong}, and no client has the password (NOAUTH)",
+        "{c} requires a password that none of its clients was given",
+        "requirepass is set on {c}; its clients get NOAUTH Authentication required",
+        "{c} demands authentication since requirepass was set, and clients send none",
     ),
     "valkey_memory_disruption": (
         "maxmemory of {c} is set to {wrong}, far too low, so it refuses writes",

@@ -56,6 +56,11 @@ RIGHT: dict[str, tuple[str, ...]] = {
         "Someone changed internalTrafficPolicy of Service {c} from Cluster to Local; only callers on the same node get through.",
         "The endpoints of {c} are ready, but its Service keeps traffic on the caller's own node (internalTrafficPolicy is Local).",
     ),
+    "silent_data_corruption": (
+        "The disk of {r} brings back other bytes than were written: {all} abort with checksum errors, while dmesg shows no failed read and SMART passes.",
+        "Silent corruption on node {r}. WiredTiger in {all} reads blocks whose checksum is wrong and panics.",
+        "{all} have their volumes on {r}, whose drive flips bits; the block checksums don't match.",
+    ),
     "latent_sector_error": (
         "Hardware problem on {r}: its disk produces read errors, so {all}, which keep their data there, go down with I/O errors.",
         "WiredTiger panics with Input/output error in {all}. Both sit on node {r}; the drive of that node is failing.",
@@ -207,6 +212,11 @@ RIGHT: dict[str, tuple[str, ...]] = {
         "hostAliases in {c}'s pod spec pins its cache's name to a dead address, 10.96.255.250.",
         "Because of a stale hostAliases entry {c} resolves memcached-reserve to the wrong IP.",
     ),
+    "registry_credentials_expired": (
+        "New pods of {c} cannot pull their image: the registry rejects the credentials in the pull secret {r}, which were rotated; the new ones are in {right}.",
+        "The robot account's token in {r} has expired, so the registry answers 401 when {c}'s image is pulled.",
+        "{c} is in ImagePullBackOff. Its imagePullSecret {r} still has the old registry login, and the valid login stands in {right}.",
+    ),
     "secret_rotation_stale_credentials": (
         "The password of {c}'s user 'admin' was rotated, but {a} was never given the new one and fails to authenticate.",
         "Somebody changed the password of the admin account in {c}. {a} still sends the previous password, which is rejected.",
@@ -351,6 +361,11 @@ NEAR: dict[str, tuple[str, ...]] = {
         "A NetworkPolicy blocks traffic to {c}.",
         "The targetPort of Service {c} is wrong.",
         "The selector of Service {c} matches no pods, so it has no endpoints.",
+    ),
+    "silent_data_corruption": (
+        "The disk of {r} returns input/output errors, so {all} crash.",
+        "Node {r} has been cordoned, so {all} stay Pending.",
+        "{all} run a version that is incompatible with their data files.",
     ),
     "latent_sector_error": (
         "Node {r} has been cordoned, so {all} stay Pending.",
@@ -507,6 +522,11 @@ NEAR: dict[str, tuple[str, ...]] = {
         "{c} has dnsPolicy None with an external nameserver.",
         "CoreDNS answers NXDOMAIN for memcached-reserve.",
         "The Service memcached-reserve was deleted.",
+    ),
+    "registry_credentials_expired": (
+        "The image tag of {c} does not exist in the registry.",
+        "{c} takes a variable from a Secret that does not exist.",
+        "The password of {c}'s database user was rotated.",
     ),
     "secret_rotation_stale_credentials": (
         "In {c} the user admin lost the role readWrite.",

@@ -16,6 +16,7 @@ LOCK, ROTATED = (
     ("postgres_lock_contention", "postgresql"),
     ("secret_rotation_stale_credentials", "postgresql"),
 )
+LOCKED = ("valkey_auth_disruption", "valkey-cart")
 FULL = ("valkey_memory_disruption", "valkey-cart")
 
 RIGHT = (
@@ -29,6 +30,10 @@ RIGHT = (
     (FULL, "valkey-cart was rolled out with --maxmemory 512kb. That is less than an empty server uses, so all writes fail: OOM command not allowed when used memory > 'maxmemory'."),
     (FULL, "The maxmemory of valkey-cart is too low (512kb), and cart cannot store anything."),
     (FULL, "Deployment valkey-cart has args with maxmemory 512kb and noeviction; it refuses HMSET."),
+    (LOCKED, "valkey-cart was rolled out with --requirepass invalid_pass, and cart sends no password: NOAUTH Authentication required."),
+    (LOCKED, "valkey-cart asks for a password (requirepass) that cart does not have."),
+    (LOCKED, "Somebody set requirepass on Deployment valkey-cart. Nobody told cart, which is answered with NOAUTH."),
+    (LOCKED, "The cache valkey-cart now requires a password, invalid_pass, that its client cart was never given."),
 )  # fmt: skip
 
 WRONG = (
@@ -41,6 +46,10 @@ WRONG = (
     (FULL, "The memory limit of the container of cart is too low, so it is OOMKilled."),
     (FULL, "cart crashes because its image is a broken build."),
     (FULL, "The Service valkey-cart has a wrong targetPort."),
+    (LOCKED, "The maxmemory of valkey-cart is too low (512kb), and cart cannot store anything."),
+    (LOCKED, "The Service valkey-cart has a wrong targetPort."),
+    (LOCKED, "A NetworkPolicy keeps cart from reaching valkey-cart."),
+    (LOCKED, "cart is started with a wrong VALKEY_ADDR."),
     (ROTATED, "A migration holds an exclusive lock on catalog.products in postgresql, so all queries wait."),
     (ROTATED, "The user otelu was dropped from postgresql."),
     (ROTATED, "The user otelu lost its privileges on the schema catalog in postgresql."),

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sregym_env.cluster.app import Image
+from sregym_env.kube.pulling import canonical
 from sregym_env.sim.containers import downward, environment, images
 from sregym_env.sim.containers.resources import cpu_limit, memory_limit, pod_requests, quality_of_service
 
@@ -26,8 +27,8 @@ from sregym_env.sim.containers.resources import cpu_limit, memory_limit, pod_req
 )
 def test_references_in_full(reference: str, full: str) -> None:
     assert images.is_valid(reference)
-    assert images.canonical(reference) == full
-    assert images.canonical(full) == full
+    assert canonical(reference) == full
+    assert canonical(full) == full
 
 
 @pytest.mark.parametrize("reference", ["", "UPPER", "a b", "a:b:c", "-x", "a//b", "a:"])

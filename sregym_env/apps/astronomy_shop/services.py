@@ -12,7 +12,7 @@ from functools import cache
 from sregym_env.apps.astronomy_shop.frontend import frontend
 from sregym_env.sim.programs.defaults import MIB
 from sregym_env.sim.programs.services.asides import Flagged, Remark
-from sregym_env.sim.programs.services.peers import At, Peer
+from sregym_env.sim.programs.services.peers import Account, At, Peer
 from sregym_env.sim.programs.services.runtimes.dotnet import DotNet
 from sregym_env.sim.programs.services.runtimes.jvm import Jvm
 from sregym_env.sim.programs.services.runtimes.nginx import Nginx
@@ -38,7 +38,7 @@ from sregym_env.sim.programs.services.steps import (
     Start,
     Step,
 )
-from sregym_env.sim.programs.services.values import Value, Variable
+from sregym_env.sim.programs.services.values import Option, Value, Variable
 from sregym_env.sim.programs.services.wires import (
     ACTIX,
     FLASK,
@@ -392,7 +392,8 @@ def cart() -> ServiceSettings:
         ),
         (
             Peer("VALKEY_ADDR", "given", _at("VALKEY_ADDR")),
-            Peer("valkey-cart", "stackexchange-redis", _at("VALKEY_ADDR")),
+            Peer("valkey-cart", "stackexchange-redis", _at("VALKEY_ADDR"),
+                 account=Account((), (Option(Variable("VALKEY_ADDR"), "password"),))),
             FLAGD,
         ),
         health=True,

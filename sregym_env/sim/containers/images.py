@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 
 from sregym_env.cluster.app import Image
+from sregym_env.kube.pulling import canonical, repository
 from sregym_env.runtime.clock import SECOND, seconds
 from sregym_env.runtime.streams import keyed_bits
 
@@ -32,28 +33,6 @@ _REGISTRIES = frozenset(
 def is_valid(reference: str) -> bool:
     """Whether a reference can be parsed."""
     return _REFERENCE.match(reference) is not None
-
-
-@lru_cache(maxsize=4096)
-def canonical(reference: str) -> str:
-    """The reference in full: ``mongo`` is ``docker.io/library/mongo:latest``."""
-    name, at, digest = reference.partition("@")
-    first, slash, _ = name.partition("/")
-    if not slash:
-        name = f"docker.io/library/{name}"
-    elif "." not in first and ":" not in first and first != "localhost":
-        name = f"docker.io/{name}"
-    if not at and ":" not in name.rsplit("/", 1)[-1]:
-        name = f"{name}:latest"
-    return f"{name}{at}{digest}"
-
-
-@lru_cache(maxsize=4096)
-def repository(reference: str) -> str:
-    """The full reference without tag and digest."""
-    name = canonical(reference).partition("@")[0]
-    head, _, tail = name.rpartition("/")
-    return f"{head}/{tail.partition(':')[0]}"
 
 
 def find(images: Mapping[str, Image], reference: str) -> Image | None:
@@ -105,14 +84,25 @@ def exact_size(image: Image, reference: str) -> int:
     return image.size + keyed_bits("image-size", canonical(name), 0) % (image.size // 40 + 1)
 
 
+def reachable(images: Mapping[str, Image], reference: str) -> bool:
+    """Whether there is a registry of the name that a reference begins with."""
+    host = canonical(reference).partition("/")[0]
+    return host in _REGISTRIES or any(canonical(known).startswith(f"{host}/") for known in images)
+
+
+def unresolved(reference: str) -> str:
+    """How containerd begins when a registry does not tell it what a reference names."""
+    full = canonical(reference)
+    return f'failed to pull and unpack image "{full}": failed to resolve reference "{full}": '
+
+
 def pull_error(images: Mapping[str, Image], reference: str, resolver: str) -> str:
     """What containerd says of a reference that no registry serves."""
     full = canonical(reference)
     host, _, path = full.partition("/")
-    prefix = f'failed to pull and unpack image "{full}": failed to resolve reference "{full}": '
+    prefix = unresolved(reference)
     repo = repository(reference)
-    known_host = host in _REGISTRIES or any(canonical(known).startswith(f"{host}/") for known in images)
-    if not known_host:
+    if not reachable(images, reference):
         name, _, tag = path.rpartition(":")
         lookup = f"dial tcp: lookup {host.partition(':')[0]} on {resolver}:53: no such host"
         return (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sregym_env.sim.containers import images
+from sregym_env.kube.pulling import canonical
 from sregym_env.sim.world import SimWorld
 
 
@@ -15,7 +15,7 @@ def present(world: SimWorld, node: str) -> tuple[str, ...]:
 def add(world: SimWorld, node: str, reference: str) -> None:
     """Note that a node has an image now."""
     known = present(world, node)
-    full = images.canonical(reference)
+    full = canonical(reference)
     if full not in known:
         world.memory[f"images:{node}"] = (*known, full)
 
@@ -23,6 +23,6 @@ def add(world: SimWorld, node: str, reference: str) -> None:
 def drop(world: SimWorld, node: str, reference: str) -> bool:
     """Take an image from a node; whether it was there."""
     known = present(world, node)
-    full = images.canonical(reference)
+    full = canonical(reference)
     world.memory[f"images:{node}"] = tuple(each for each in known if each != full)
     return full in known

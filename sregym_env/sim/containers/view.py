@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from sregym_env.cluster.app import Image
-from sregym_env.cluster.disturbances import DiskReadErrors
+from sregym_env.cluster.disturbances import DiskCorruption, DiskReadErrors
 from sregym_env.runtime.streams import keyed_bits
 from sregym_env.sim.containers import node_files
 from sregym_env.sim.containers.images import find
@@ -82,12 +82,35 @@ def content(world: SimWorld, process: Process, mount: Mount) -> Content:
 
 def failing_fraction(world: SimWorld, process: Process, mount: Mount | None) -> float:
     """The share of reads from the mount's disk that fail."""
+    return _share(world, process, mount, DiskReadErrors)
+
+
+def corrupt_fraction(world: SimWorld, process: Process, mount: Mount | None) -> float:
+    """The share of reads from the mount's disk that bring other bytes than were written."""
+    return _share(world, process, mount, DiskCorruption)
+
+
+def _share(
+    world: SimWorld,
+    process: Process,
+    mount: Mount | None,
+    kind: type[DiskReadErrors] | type[DiskCorruption],
+) -> float:
     if mount is None or mount.kind != "pvc":
         return 0.0
     for disturbance in world.disturbances:
-        if isinstance(disturbance, DiskReadErrors) and disturbance.node == process.node:
+        if isinstance(disturbance, kind) and disturbance.node == process.node:
             return disturbance.fraction
     return 0.0
+
+
+def _brought(world: SimWorld, process: Process, name: str, text: str, fraction: float) -> str:
+    """The text of a file as a disk brings it that corrupts a share of what is read: it differs from one read to the next."""
+    bits = keyed_bits("corrupt", process.node, name, world.clock)
+    if not text or bits % 10_000 >= fraction * 10_000:
+        return text
+    at = (bits >> 16) % len(text)
+    return f"{text[:at]}{chr(ord(text[at]) ^ 1)}{text[at + 1 :]}"
 
 
 def structured(name: str) -> str:
@@ -128,10 +151,13 @@ def files(world: SimWorld, process: Process) -> dict[str, str]:
         prefix = mount.sub_path
         held = content(world, process, mount)
         sealed = _sealed(world, held)
+        corrupt = corrupt_fraction(world, process, mount)
         for name, text in held.items():
             if not isinstance(text, str):
                 continue
             text = sealed.get(name, text)
+            if corrupt:
+                text = _brought(world, process, name, text, corrupt)
             if not prefix:
                 tree[f"{root}/{name}"] = text
             elif name == prefix:

@@ -19,6 +19,10 @@ from sregym_env.sim.world.process import Process
 from sregym_env.sim.world.program import Again, Call, Failure, Flow
 
 
+class WrongBytes(OSError):
+    """A disk has brought other bytes than were written."""
+
+
 class ProcessContext:
     """What one process can see and do. Cheap to make; make one per occasion and throw it away."""
 
@@ -79,13 +83,17 @@ class ProcessContext:
         return sorted(names)
 
     def volume(self, path: str) -> Any:
-        """The frozen content of the volume mounted at ``path``; None if empty. Raises OSError(EIO)."""
+        """The frozen content of the volume mounted at ``path``; None if empty. Raises OSError(EIO), and WrongBytes
+        where what was read is not what was written: whoever keeps checksums notices."""
         mount = view.mount_of(self.process, path)
         if mount is None:
             return self.stored(f"{view.overlay_key(self.process)}{path}")
         fraction = view.failing_fraction(self.world, self.process, mount)
         if fraction and self.chance("disk") < fraction:
             raise OSError(errno.EIO, "Input/output error", path)
+        corrupt = view.corrupt_fraction(self.world, self.process, mount)
+        if corrupt and self.chance("disk") < corrupt:
+            raise WrongBytes(errno.EIO, "checksum mismatch", path)
         return self.stored(view.storage_key(self.process, mount))
 
     def stored(self, name: str) -> Any:
@@ -105,6 +113,10 @@ class ProcessContext:
     def disk_failing(self, path: str) -> float:
         """The share of reads from the disk under ``path`` that fail now."""
         return view.failing_fraction(self.world, self.process, view.mount_of(self.process, path))
+
+    def disk_corrupt(self, path: str) -> float:
+        """The share of reads from the disk under ``path`` that bring other bytes than were written."""
+        return view.corrupt_fraction(self.world, self.process, view.mount_of(self.process, path))
 
     # --- output and life --------------------------------------------------------------------------
 

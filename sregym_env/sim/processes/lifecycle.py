@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from sregym_env.cluster.app import Image
-from sregym_env.cluster.disturbances import DiskReadErrors, Disturbance
+from sregym_env.cluster.disturbances import DiskCorruption, DiskReadErrors, Disturbance
 from sregym_env.sim.processes.context import ProcessContext
 from sregym_env.sim.world import Handler, SimWorld
 from sregym_env.sim.world.logs import Line
@@ -64,8 +64,8 @@ def terminate(world: SimWorld, key: ProcessKey) -> tuple[float, int]:
 
 
 def disturbed(world: SimWorld, disturbance: Disturbance) -> None:
-    """Tell the programs whose disk begins to fail; other disturbances show by themselves."""
-    if not isinstance(disturbance, DiskReadErrors):
+    """Tell the programs whose disk begins to fail or to lie; other disturbances show by themselves."""
+    if not isinstance(disturbance, DiskReadErrors | DiskCorruption):
         return
     for process in list(world.processes.values()):
         if process.node == disturbance.node and any(mount.kind == "pvc" for mount in process.mounts):

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sregym_env.runtime.clock import SECOND, seconds
-from sregym_env.sim.processes.context import ProcessContext
+from sregym_env.runtime.streams import keyed_bits
+from sregym_env.sim.processes.context import ProcessContext, WrongBytes
 from sregym_env.sim.programs import mongo_shell
 from sregym_env.sim.programs.defaults import MIB, Quiet
 from sregym_env.sim.programs.mongo_data import Account, MongoData, allows
@@ -79,9 +80,12 @@ class Mongod(Quiet):
         line(ctx, "I", "STORAGE", 22315, "initandlisten", "Opening WiredTiger", config, 0.1)
         try:
             # A disk that is well answers every time alike.
-            for _ in range(START_READS if ctx.disk_failing(DATA) else 1):
+            for _ in range(START_READS if ctx.disk_failing(DATA) or ctx.disk_corrupt(DATA) else 1):
                 ctx.volume(DATA)
             data = stored(ctx)
+        except WrongBytes:
+            _checksum_error(ctx, 0.35)
+            return
         except OSError:
             _read_error(ctx, 0.35)
             return
@@ -113,14 +117,15 @@ class Mongod(Quiet):
             line(ctx, "I", "NETWORK", 23016, "listener", "Waiting for connections", attr)
             # A disk that failed before there was a server has woken nobody.
             reason = "disk"
-        fraction = ctx.disk_failing(DATA)
+        fraction = ctx.disk_failing(DATA) or ctx.disk_corrupt(DATA)
         if not fraction:
             return
         if reason == "disk":
             stream = f"process/{ctx.process.namespace}/{ctx.process.container}/background"
             ctx.wake_in(ctx.world.streams.exponential(stream, BACKGROUND_READ / fraction), "background-read")
         elif reason == "background-read":
-            _read_error(ctx, 0.0)
+            fatal = _read_error if ctx.disk_failing(DATA) else _checksum_error
+            fatal(ctx, 0.0)
 
     def serve(self, ctx: ProcessContext, call: Call, port: int) -> Flow:
         """Authenticate, authorise, answer. Reads are served from the cache once it holds the collection."""
@@ -325,9 +330,29 @@ def _read_error(ctx: ProcessContext, delay: float) -> None:
         f"__posix_file_read, 437: {DATA}/WiredTiger.wt: handle-read: pread: failed to read 4096 bytes at offset 0: "
         "Input/output error"
     )
-    thread = f"{_wired_tiger(ctx, delay)}, connection"
-    attr: dict[str, Any] = {"error": 5, "message": f"{thread}: {text}"}
-    line(ctx, "E", "STORAGE", 22435, "initandlisten", "WiredTiger error", attr, delay)
+    _panic(ctx, f"{_wired_tiger(ctx, delay)}, connection", ((5, text),), delay)
+
+
+def _checksum_error(ctx: ProcessContext, delay: float) -> None:
+    """What a block does that is not what was written: its checksum differs, WiredTiger panics and the server aborts."""
+    bits = keyed_bits("block", ctx.process.node, ctx.now())
+    name, offset = (
+        "WiredTigerHS.wt" if server_version(ctx) >= "4.4" else "WiredTigerLAS.wt",
+        4096 * (1 + bits % 40),
+    )
+    found, wanted = (bits >> 8) & 0xFFFFFFFF, (bits >> 30) & 0xFFFFFFFF
+    block = f"{name}: read checksum error for 4096B block at offset {offset}"
+    errors = (
+        (0, f"__wt_block_read_off, 283: {block}: block header checksum of {found:#x} doesn't match expected checksum of {wanted:#x}"),
+        (-31802, f"__wt_block_read_off, 292: {name}: fatal read error: WT_ERROR: non-specific WiredTiger error"),
+    )  # fmt: skip
+    _panic(ctx, f"{_wired_tiger(ctx, delay)}, file:{name}, WT_CURSOR.next", errors, delay)
+
+
+def _panic(ctx: ProcessContext, thread: str, errors: Sequence[tuple[int, str]], delay: float) -> None:
+    for number, text in errors:
+        attr: dict[str, Any] = {"error": number, "message": f"{thread}: {text}"}
+        line(ctx, "E", "STORAGE", 22435, "initandlisten", "WiredTiger error", attr, delay)
     panic = {
         "error": -31804,
         "message": f"{thread}: __wt_panic, 490: the process must exit and restart: WT_PANIC: WiredTiger library panic",

@@ -9,7 +9,7 @@ from sregym_env.sim.world.process import Process
 
 
 def failing(node: str) -> str:
-    """The ``memory`` key of when the disk of a machine began to fail, microseconds."""
+    """The ``memory`` key of when the disk of a machine began to fail or to corrupt, microseconds."""
     return f"disk.failing:{node}"
 
 

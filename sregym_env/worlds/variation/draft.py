@@ -9,7 +9,7 @@ from typing import Any
 
 import orjson
 
-from sregym_env.cluster.app import App, Component, Dependency, Image
+from sregym_env.cluster.app import App, Component, Dependency, Image, ImageRegistry
 from sregym_env.cluster.inventory import declared
 from sregym_env.cluster.targets import ROLLED
 from sregym_env.kube.types import Manifest
@@ -115,6 +115,8 @@ class Draft:
         self._images: dict[str, Image] = {}
         self.added: list[Manifest] = []
         """Objects that must be there before any pod."""
+        self.registries: list[ImageRegistry] = []
+        """Registries that ask who wants the application's images."""
         before, now = declared(published), declared(replace(app, manifests=tuple(self.manifests)))
         self.works = tuple(self._works(before, now))
 
@@ -159,6 +161,7 @@ class Draft:
         return replace(
             self.app,
             manifests=(*self.manifests[:last], *self.added, *self.manifests[last:]),
+            registries=(*self.app.registries, *self.registries),
             images=(*self.app.images, *(i for r, i in self._images.items() if r not in known)),
             place="",
         )

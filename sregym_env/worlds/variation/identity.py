@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from base64 import b64encode
+from collections.abc import Iterator
+from typing import Any
 
-import orjson
-
+from sregym_env.apps.builds import login
+from sregym_env.cluster.app import ImageRegistry
+from sregym_env.kube.pulling import HUB, PULL_SECRET, pulling, repository
 from sregym_env.kube.types import Manifest
 from sregym_env.runtime.chance import Chance
 from sregym_env.worlds.variation import words
@@ -92,24 +94,44 @@ def _grants(draft: Draft, chance: Chance, namespace: str, works: tuple[Work, ...
 
 def _pull_secret(draft: Draft, chance: Chance, namespace: str) -> str:
     """The name of a Secret with which images are pulled; empty for none."""
-    hosts = sorted(
-        {
-            host
-            for work in draft.inside(namespace)
-            for host, slash, _ in [work.container["image"].partition("/")]
-            if slash and "." in host
-        }
-    )
+    wanted = {repository(work.container["image"]) for work in draft.inside(namespace)}
+    hosts = sorted({each.partition("/")[0] for each in wanted})
+    if len(hosts) > 1 and not chance.yes("hub", 0.4):
+        hosts = [host for host in hosts if host != HUB]
     if not hosts or not chance.yes("pull", 0.6):
         return ""
     name = chance.choice(
         "pull name", ("regcred", "registry-pull", "image-pull-secret", f"{draft.app.name}-registry")
     )
-    login = b64encode(f"{words.team(chance, namespace)}:{words.text(chance, 'token', 20)}".encode()).decode()
-    config = orjson.dumps({"auths": {host: {"auth": login} for host in hosts}})
-    data = {".dockerconfigjson": b64encode(config).decode()}
-    draft.start_with(words.named("Secret", name, namespace, type="kubernetes.io/dockerconfigjson", data=data))
+    owner = words.team(chance, namespace)
+    logins = {host: login(chance.at("login", host), host, owner) for host in hosts}
+    others = frozenset(_others(draft, namespace))
+    for host, known in logins.items():
+        closed = sorted(each for each in wanted - others if each.partition("/")[0] == host)
+        draft.registries.append(ImageRegistry(host, (known,), tuple(closed)))
+    draft.start_with(words.named("Secret", name, namespace, type=PULL_SECRET, data=pulling(logins)))
     return name
+
+
+def _others(draft: Draft, namespace: str) -> Iterator[str]:
+    """Repositories from which pods are pulled that do not bear the pull secret of a namespace."""
+    bearing = {id(work.template) for work in draft.inside(namespace)}
+    for manifest in draft.manifests:
+        for template in _templates(manifest):
+            if id(template) not in bearing:
+                spec = template.get("spec") or {}
+                for container in (*(spec.get("containers") or ()), *(spec.get("initContainers") or ())):
+                    yield repository(str(container.get("image", "")))
+
+
+def _templates(manifest: Any) -> Iterator[Manifest]:
+    """Everything in a manifest that may be a pod template."""
+    if isinstance(manifest, dict):
+        if "template" in manifest and isinstance(manifest["template"], dict):
+            yield manifest["template"]
+        for key, value in manifest.items():
+            if key in ("spec", "jobTemplate", "template"):
+                yield from _templates(value)
 
 
 def _secured(work: Work, chance: Chance) -> None:

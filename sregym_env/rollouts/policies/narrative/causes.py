@@ -60,6 +60,14 @@ CAUSES: Mapping[str, tuple[str, ...]] = {
         "The pods of {component} never start, for {workload} names a non-existent image, {wrong}.",
         "A wrong image ({wrong}) was set on {workload}; the kubelet cannot pull it and the container never starts.",
     ),
+    "registry_login_refused": (
+        "The login in the pull secret {name} of {the} was rotated, and the registry {host} refuses it: new pods cannot pull their "
+        "image. The valid login stands in Secret {right}.",
+        "The registry credentials in Secret {name}, with which {workload} pulls its image, are expired; {host} answers that they "
+        "are not authorized. Secret {right} has the new ones.",
+        "{Workload} cannot pull its image, because the credentials in its imagePullSecret {name} are stale: {host} refuses them "
+        "since the rotation, whose result stands in {right}.",
+    ),
     "defective_image": (
         "{Workload} runs a defective build: the image {wrong} fails after it starts.",
         "The image of {workload} was changed to {wrong}, a faulty build, and its container fails.",
@@ -257,6 +265,12 @@ CAUSES: Mapping[str, tuple[str, ...]] = {
         "{Component} has no user {account}: the account was removed and logins with it fail.",
         "Authentication fails at {component}, whose user {account} no longer exists.",
     ),
+    "store_demands_password": (
+        "{Component} requires a password since {field} was set, and no client was given it: commands get NOAUTH Authentication "
+        "required.",
+        "Somebody set {field} {wrong} on {component}; its clients send no password and are answered with NOAUTH.",
+        "{Component} was started with {field}: it demands a password that none of its clients has.",
+    ),
     "stale_database_password": (
         "The password of the user {account} of {component} was rotated; {clients} still logs in with the old password and is refused.",
         "A stale password is used for {account} at {component}: it was changed in the database, and authentication of {clients} fails.",
@@ -271,6 +285,12 @@ CAUSES: Mapping[str, tuple[str, ...]] = {
         "{Workload} starts its server with maxmemory {wrong}, less than it needs for itself, and all writes are refused.",
         "The maxmemory of {component} is set to {wrong}: too low, so that every write is answered with OOM command not allowed.",
         "{Component} refuses writes, because its maxmemory setting ({wrong}) is smaller than what an empty server takes.",
+    ),
+    "disk_corrupts_data": (
+        "The data disk of node {node} silently corrupts what is read from it: blocks have wrong checksums, and {components} abort.",
+        "{Components} keep their data on the disk of node {node}, which returns other bytes than were written; the checksums do not "
+        "match, though no read fails.",
+        "Silent data corruption on the disk of node {node}: WiredTiger finds checksum errors and {components} panic.",
     ),
     "disk_read_errors": (
         "The data disk of node {node} is bad: reads fail with input/output errors and crash the databases whose volumes "

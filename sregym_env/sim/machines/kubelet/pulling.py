@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from sregym_env.kube.durations import format_duration
+from sregym_env.kube.pulling import canonical
 from sregym_env.runtime.clock import SECOND, seconds
 from sregym_env.runtime.frozen import evolve
-from sregym_env.sim.containers import images, stock
+from sregym_env.sim.containers import images, registries, stock
 from sregym_env.sim.machines.kubelet.state import Container, Pull
 from sregym_env.sim.machines.kubelet.sync import Sync
 
@@ -31,7 +32,7 @@ def ensure(sync: Sync, spec: dict[str, Any], container: Container) -> bool:
         _refuse(sync, container, "InvalidImageName", "InspectFailed", text)
         return False
     policy = spec.get("imagePullPolicy", "IfNotPresent")
-    here = images.canonical(reference) in stock.present(sync.world, sync.record.node)
+    here = canonical(reference) in stock.present(sync.world, sync.record.node)
     if here and policy != "Always":
         text = f'Container image "{reference}" already present on machine'
         sync.event("Normal", "Pulled", text, container)
@@ -52,10 +53,16 @@ def _refuse(sync: Sync, container: Container, reason: str, event: str, text: str
     sync.look_again(retry)
 
 
+def _secrets(sync: Sync) -> list[str]:
+    """Names of the pod's pull secrets."""
+    return [entry.get("name", "") for entry in sync.spec.get("imagePullSecrets") or ()]
+
+
 def _begin(sync: Sync, reference: str, container: Container, here: bool) -> None:
-    secrets = [entry.get("name", "") for entry in sync.spec.get("imagePullSecrets", ())]
     absent = [
-        name for name in secrets if sync.world.store.get("secrets", sync.record.namespace, name) is None
+        name
+        for name in _secrets(sync)
+        if sync.world.store.get("secrets", sync.record.namespace, name) is None
     ]
     if absent:
         text = (
@@ -90,7 +97,8 @@ def _continue(sync: Sync, reference: str, container: Container, pull: Pull) -> b
 def _finish(sync: Sync, reference: str, container: Container, pull: Pull) -> bool:
     world = sync.world
     image = images.find(world.images, reference)
-    if image is not None:
+    error = registries.refusal(world, sync.record.namespace, _secrets(sync), reference)
+    if image is not None and not error:
         # The kubelet truncates the duration to milliseconds.
         took = format_duration((sync.now - pull.started_at) // 1000 * 1_000_000)
         text = (
@@ -101,7 +109,7 @@ def _finish(sync: Sync, reference: str, container: Container, pull: Pull) -> boo
         stock.add(world, sync.record.node, reference)
         sync.put(evolve(container, pull=None, pull_failures=0))
         return True
-    error = images.pull_error(world.images, reference, world.plan.upstream)
+    error = error or images.pull_error(world.images, reference, world.plan.upstream)
     sync.event("Warning", "Failed", f'Failed to pull image "{reference}": {error}', container)
     sync.event("Warning", "Failed", "Error: ErrImagePull", container)
     due = sync.now + min(ERROR_SHOWN, _delay(pull.failures))

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from sregym_env.kube.durations import rfc3339
+from sregym_env.kube.pulling import canonical
 from sregym_env.kube.types import Manifest
-from sregym_env.sim.containers import images
 from sregym_env.sim.containers.resources import quality_of_service
 from sregym_env.sim.machines.kubelet.state import (
     BACKING_OFF,
@@ -239,7 +239,7 @@ def _container(spec: Mapping[str, Any], container: Container) -> dict[str, Any]:
     if identity:
         status["containerID"] = identity
     resolved = bool(container.image_id)
-    status["image"] = images.canonical(container.image) if resolved else spec["image"]
+    status["image"] = canonical(container.image) if resolved else spec["image"]
     status["imageID"] = container.image_id
     last = container.ended if _tried_in_vain(container) else container.last
     status["lastState"] = {"terminated": _terminated(last)} if last else {}

@@ -9,11 +9,12 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from sregym_env.cluster.streams import ExecResult
+from sregym_env.kube.pulling import canonical
 from sregym_env.kube.types import Manifest
 from sregym_env.runtime.clock import MILLISECOND, SECOND, seconds
 from sregym_env.shell.shell import Shell
-from sregym_env.sim.containers import stock
-from sregym_env.sim.containers.images import canonical, find, image_id, is_valid, pull_duration, pull_error
+from sregym_env.sim.containers import registries, stock
+from sregym_env.sim.containers.images import find, image_id, is_valid, pull_duration, pull_error
 from sregym_env.sim.processes import lifecycle
 from sregym_env.sim.processes.context import ProcessContext
 from sregym_env.sim.programs.image_tools import format_date
@@ -232,9 +233,11 @@ def _pull(ctx: ProcessContext, words: Sequence[str]) -> ExecResult:
         return failed("NAME:\n   crictl pull - Pull an image from a registry\n", 0)
     name, world = names[0], ctx.world
     image = find(world.images, name) if is_valid(name) else None
-    if image is None:
+    # Nobody in particular comes: logins on the command line are not taken.
+    refused = registries.refusal(world, "", (), name) if is_valid(name) else ""
+    if image is None or refused:
         error = (
-            pull_error(world.images, name, world.plan.upstream)
+            refused or pull_error(world.images, name, world.plan.upstream)
             if is_valid(name)
             else f'rpc error: code = Unknown desc = failed to parse image reference "{name}": invalid reference format'
         )

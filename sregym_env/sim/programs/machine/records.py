@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sregym_env.cluster.disturbances import DiskReadErrors
+from sregym_env.cluster.disturbances import DiskCorruption, DiskReadErrors
 from sregym_env.kube import quantity
 from sregym_env.kube.durations import parse_rfc3339, rfc3339
 from sregym_env.kube.types import Manifest
@@ -24,6 +24,9 @@ DISK_ERRORS_KEPT = 120
 """Failed reads that a ring buffer still holds beside everything else."""
 DISK_ERROR_SECONDS = 9
 """Assumed mean time between the failed reads that the kernel tells of: it says nothing of repeated ones at once."""
+
+CHECKSUM_SECONDS = 400
+"""Assumed mean time between checksums of a file system's own blocks that do not fit, on a disk that corrupts what it brings."""
 
 PIDS = {"kubelet": 1287, "containerd": 812, "systemd": 1}
 
@@ -88,7 +91,12 @@ def _pods(world: SimWorld, node: str) -> Iterator[Manifest]:
 
 def kernel(world: SimWorld, node: str, booted: int, release: str, memory: int) -> list[Record]:
     """What the kernel of a machine has logged since it booted, oldest first."""
-    found = [*_boot(booted, release, memory), *_links(world, node, booted), *_disk(world, node)]
+    found = [
+        *_boot(booted, release, memory),
+        *_links(world, node, booted),
+        *_disk(world, node),
+        *_file_system(world, node),
+    ]
     for kill in kills(world, node):
         found += _killing(kill)
     return sorted((record for record in found if record.time >= booted), key=lambda record: record.time)
@@ -224,6 +232,27 @@ def _disk(world: SimWorld, node: str) -> Iterator[Record]:
             "kernel",
             f"critical medium error, dev nvme1n1, sector {sector} op 0x0:(READ) flags 0x80700 phys_seg 1 prio class 2",
             3,
+        )
+
+
+def _file_system(world: SimWorld, node: str) -> Iterator[Record]:
+    """What ext4 says where its own checksums do not fit what a disk brings: now and then, for most of it is in memory."""
+    if not any(isinstance(each, DiskCorruption) and each.node == node for each in world.disturbances):
+        return
+    since = int(world.memory.get(failing(node), world.clock))
+    period = CHECKSUM_SECONDS * SECOND
+    last = (world.clock - since) // period
+    for number in range(max(0, last - DISK_ERRORS_KEPT), last + 1):
+        bits = keyed_bits("metadata checksum", node, number)
+        time = since + number * period + bits % period
+        if time > world.clock:
+            continue
+        inode = 131_073 + (bits >> 20) % 5000
+        yield Record(
+            time,
+            "kernel",
+            f"EXT4-fs error (device nvme1n1): ext4_lookup:1855: inode #{inode}: comm kubelet: iget: checksum invalid",
+            2,
         )
 
 

@@ -16,7 +16,7 @@ Addresses = tuple[tuple[str, int], ...]
 
 @dataclass(frozen=True, slots=True)
 class At:
-    """``host:port`` in one value, perhaps behind a scheme; or the two in a value each."""
+    """``host:port`` in one value, perhaps behind a scheme, or with options after a comma; or the two in a value each."""
 
     host: Value
     port: Value = ""
@@ -100,7 +100,7 @@ def fixed(ctx: ProcessContext, address: At) -> tuple[str, int]:
     if address.port:
         found = host, number(value(ctx, address.port))
     else:
-        name, _, port = host.partition(":")
+        name, _, port = host.partition(",")[0].partition(":")
         found = name, int(port) if port.isdecimal() else 0
     return found[0] or address.otherwise[0], found[1] or address.otherwise[1]
 

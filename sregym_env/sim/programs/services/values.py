@@ -33,7 +33,15 @@ class Joined:
     parts: tuple[Setting | Variable | str, ...]
 
 
-Value = Setting | Variable | Joined | str
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One of the options behind an address, as in ``cache:6379,password=word``."""
+
+    of: Setting | Variable
+    name: str
+
+
+Value = Setting | Variable | Joined | Option | str
 """Text is a value that is compiled in."""
 
 _PUT_IN = re.compile(r"%\{(time|env|config) ?([^ }]*) ?([^}]*)\}")
@@ -54,6 +62,8 @@ def value(ctx: ProcessContext, of: Value) -> str:
             return ctx.process.env.get(name) or default
         case Joined(parts):
             return "".join(value(ctx, part) for part in parts)
+        case Option(inner, name):
+            return dict(part.partition("=")[::2] for part in value(ctx, inner).split(",")[1:]).get(name, "")
     return of
 
 
