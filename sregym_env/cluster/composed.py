@@ -54,7 +54,7 @@ def composed(parts: Sequence[App]) -> App:
         ),
         entry=names[0][first.entry],
         slo=replace(
-            first.slo, journeys={j.name: part.slo.of(j.name) for part in parts[1:] for j in part.journeys}
+            first.slo, journeys={j.name: part.slo.of(j.name) for part in parts for j in part.journeys}
         ),
         rate=rate,
         programs=tuple({each.name: each for part in parts for each in part.programs}.values()),

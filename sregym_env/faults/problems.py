@@ -108,17 +108,19 @@ def pairs(
     found = []
     targets: dict[str, None] = {}
     for name in apps.names() if app is None else (app,):
-        inventory = inventory_of(name)
-        if isinstance(inventory, AppError):
-            if app is not None:
-                raise inventory
-            warnings.warn(f"left out: {inventory}", RuntimeWarning, stacklevel=2)
-            continue
-        for each in declarations() if fault is None else (declaration(fault),):
-            for struck in each.targets.find(inventory):
-                targets[struck.name] = None
-                if target is None or struck.name == target:
-                    found.append(pair(name, each.name, struck.name))
+        for part in name.split(JOINED):
+            inventory = inventory_of(part)
+            if isinstance(inventory, AppError):
+                if app is not None:
+                    raise inventory
+                warnings.warn(f"left out: {inventory}", RuntimeWarning, stacklevel=2)
+                continue
+            for each in declarations() if fault is None else (declaration(fault),):
+                for hit in each.targets.find(inventory):
+                    called = hit.name if part == name else f"{part}/{hit.name}"
+                    targets[called] = None
+                    if target is None or called == target:
+                        found.append(pair(name, each.name, called))
     if target is not None and not found:
         near = get_close_matches(target, targets, n=3)
         hint = f"did you mean {' or '.join(near)}?" if near else f"there are: {', '.join(targets) or 'none'}"

@@ -9,7 +9,7 @@ of its own; a name that nothing tells apart is nobody's.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
@@ -38,12 +38,26 @@ class Apart:
         about = namespace
         found = []
         for sentence in re.split(r"(?<=[.!?;\n])(?=\s|$)", text):
-            mentions = list(_mentions(self.app, sentence))
-            found.append(
-                _names(self.app).sub(lambda m, at=mentions, by=about: self._told(m, at, by), sentence)
-            )
-            about = mentions[-1][1] if mentions else about
+            found.append(self._sentence(sentence, about))
+            about = max(_mentions(self.app, sentence), default=(0, about))[1]
         return "".join(found)
+
+    def _sentence(self, sentence: str, about: str) -> str:
+        spaces = {space for _, space in _mentions(self.app, sentence)} or {about}
+        joined = self._joined(sentence, spaces)
+        mentions = list(_mentions(self.app, joined))
+        return _names(self.app).sub(lambda match: self._told(match, mentions, about), joined)
+
+    def _joined(self, sentence: str, spaces: Set[str]) -> str:
+        """A sentence with what an application calls its services in one word, where it is about that one alone: elsewhere
+        the first of them may be a component too ("the user service")."""
+        for part in self.app.parts if len(spaces) == 1 else ():
+            if not spaces.isdisjoint(part.namespaces):
+                services = [c.name for c in part.components if c.name.endswith("-service")]
+                for name in sorted(services, key=len, reverse=True):
+                    spaced = rf"(?<![\w-]){name.replace('-', ' ')}(?![\w-])"
+                    sentence = re.sub(spaced, name, sentence, flags=re.IGNORECASE)
+        return sentence
 
     def specs(self, specs: Sequence[FaultSpec]) -> tuple[FaultSpec, ...]:
         """The faults, by the names that judges read."""
