@@ -294,6 +294,10 @@ class App:
         """The application in a namespace: of several the one whose it is, where it is any's."""
         return next((part for part in self.parts if namespace in part.namespaces), self)
 
+    def whose(self, journey: str) -> App:
+        """The application whose users make a journey: of several the one that has it."""
+        return next((part for part in self.parts if any(j.name == journey for j in part.journeys)), self)
+
     def part(self, name: str) -> App:
         """One of the applications of which it is composed; an ordinary one itself. Raises KeyError."""
         if not self.parts:

@@ -67,7 +67,7 @@ def pods(app: App, chance: Random) -> Look:
 
 def users(app: App, journey: Journey, chance: Random) -> Look:
     """One request as a user makes it."""
-    app = next((part for part in app.parts if any(j.name == journey.name for j in part.journeys)), app)
+    app = app.whose(journey.name)
     entry = app.by_name[app.entry]
     method = "" if journey.method == "GET" else f" -X {journey.method}"
     url = f"http://{entry.service}.{app.namespace_of(app.entry)}:{entry.offered_port}{journey.path}"
