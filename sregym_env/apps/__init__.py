@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from sregym_env.cluster.app import App
+from sregym_env.cluster.composed import JOINED, composed
 from sregym_env.errors import AppError, ProblemError
 
 GROUP = "sregym_env.apps"
@@ -39,10 +40,12 @@ def names() -> tuple[str, ...]:
 
 @cache
 def app(name: str) -> App:
-    """The application called ``name``.
+    """The application called ``name``, or several of them in one cluster, joined by ``+``, as one.
 
     Raises ProblemError with near names if there is none, AppError if it cannot be loaded.
     """
+    if JOINED in name:
+        return composed([app(part) for part in name.split(JOINED)])
     if name in bundled():
         found: App = importlib.import_module(f"{__name__}.{name.replace('-', '_')}").APP
         return found

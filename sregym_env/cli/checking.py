@@ -34,7 +34,7 @@ def check_folder(folder: Path, seconds: float) -> None:
     terminal.print_table(
         [{"fault": name, "targets": count} for name, count in sorted(fitting.items()) if count]
     )
-    hurt = [each.journey for each in health if each.success_ratio < made.slo.success_ratio]
+    hurt = [each.journey for each in health if each.success_ratio < made.slo.of(each.journey).success_ratio]
     if hurt:
         fail(f"users are not served: {', '.join(hurt)}")
     print(f"\n{made.name} serves its users; {fitting.total()} pairs. To play it: SREGYM_APPS={folder}")

@@ -100,6 +100,9 @@ def validate(
     app_name: Annotated[str, typer.Option("--app", help="Only this application.")] = "",
     fault: Annotated[str, typer.Option(help="Only this fault.")] = "",
     target: Annotated[str, typer.Option(help="Only this target.")] = "",
+    problem: Annotated[
+        str, typer.Option(help="Instead of pairs this problem, by its id: such as one of several faults.")
+    ] = "",
     sample: Annotated[int, typer.Option(min=0, help="Only so many pairs, spread evenly; 0 for all.")] = 0,
     jobs: Annotated[int, typer.Option(min=1, help="Processes.")] = 1,
     seed: Seed = 0,
@@ -114,12 +117,21 @@ def validate(
     from sregym_env.cli.validation import matrix, print_matrix, watching
     from sregym_env.rollouts.validate import validate_pairs
 
+    if problem and (app_name or fault or target or blind):
+        _fail("--problem names what is validated: leave --app, --fault, --target and --shortcuts out")
     if blind and as_json:
         _fail("--shortcuts prints tables; write JSON with `sregym shortcuts --json FILE`")
 
     with _told_errors(), watching() as watch:
         reports = validate_pairs(
-            app=app_name, fault=fault, target=target, sample=sample, jobs=jobs, seed=seed, watch=watch
+            app=app_name,
+            fault=fault,
+            target=target,
+            problem=problem,
+            sample=sample,
+            jobs=jobs,
+            seed=seed,
+            watch=watch,
         )
     if as_json:
         _print_json(matrix(reports))

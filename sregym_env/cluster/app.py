@@ -107,6 +107,14 @@ class Component:
     as it does not at a store behind a cache."""
     starts: float = 0.0
     """Seconds from the start of its container until it listens, at least; 0 where that is no time to speak of."""
+    bears: str = ""
+    """The name of its workload, where that is not its own: one of several applications in a cluster may have a component
+    of the same name as another's (:mod:`~sregym_env.cluster.composed`)."""
+
+    @property
+    def workload_name(self) -> str:
+        """The name of its workload."""
+        return self.bears or self.name
 
     @property
     def offered_port(self) -> int:
@@ -162,6 +170,12 @@ class SLO:
     success_ratio: float = 0.99
     latency_seconds: float = 0.5
     """Mean latency of a journey."""
+    journeys: Mapping[str, SLO] = field(default_factory=dict, hash=False)
+    """What is promised of some journeys instead."""
+
+    def of(self, journey: str) -> SLO:
+        """What is promised of a journey."""
+        return self.journeys.get(journey, self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,7 +233,8 @@ class ImageRegistry:
 class App:
     """A deployable application.
 
-    Components have names of their own in all its namespaces, and a component's workload bears its name.
+    Components have names of their own in all its namespaces, and a component's workload bears its name. One that is
+    composed of others (``parts``) tells components of the same name apart by their namespaces.
     """
 
     name: str
@@ -255,6 +270,8 @@ class App:
     family: Callable[[App, Chance], App] | None = field(default=None, compare=False)
     """Draws another application of the family: the same components with other credentials, builds, ports and
     settings, equally healthy. None where it has nothing of its own to vary."""
+    parts: tuple[App, ...] = ()
+    """The applications of which it is composed, each as it is by itself; none for an ordinary one."""
     place: str = field(default="", compare=False)
     """Where every process finds this very declaration (``module:attribute``), so that it is pickled by name."""
 
@@ -271,11 +288,41 @@ class App:
         """Where a component lives. Raises KeyError."""
         return self.by_name[component].namespace or self.namespace
 
+    def workload_of(self, component: str) -> tuple[str, str, str]:
+        """A component's workload: (resource, namespace, name). Raises KeyError."""
+        declared = self.by_name[component]
+        return declared.workload, declared.namespace or self.namespace, declared.workload_name
+
+    def called(self, namespace: str, workload: str) -> str:
+        """By which name the application knows what bears one in a namespace."""
+        if not self.parts:
+            return workload
+        return self._known.get((namespace, workload), f"{namespace}/{workload}")
+
+    @cached_property
+    def _known(self) -> Mapping[tuple[str, str], str]:
+        return {(self.namespace_of(c.name), c.workload_name): c.name for c in self.components}
+
+    def at(self, namespace: str) -> App:
+        """The application in a namespace: of several the one whose it is, where it is any's."""
+        return next((part for part in self.parts if namespace in part.namespaces), self)
+
+    def whose(self, journey: str) -> App:
+        """The application whose users make a journey: of several the one that has it."""
+        return next((part for part in self.parts if any(j.name == journey for j in part.journeys)), self)
+
+    def part(self, name: str) -> App:
+        """One of the applications of which it is composed; an ordinary one itself. Raises KeyError."""
+        if not self.parts:
+            return self
+        return {part.name: part for part in self.parts}[name]
+
     def heals(self, pod: str, spared: Collection[str] = ()) -> bool:
         """Whether the application is as it was when such a pod has been lost and made anew, one of the components
         ``spared`` aside. Without a registry's pod it is not: who had registered there is forgotten until it starts again."""
         registries = (component.name for component in self.components if component.kind == "registry")
-        return not any(pod.startswith(f"{name}-") for name in (*registries, *spared))
+        struck = (self.by_name[n].workload_name if n in self.by_name else n for n in (*registries, *spared))
+        return not any(pod.startswith(f"{name}-") for name in struck)
 
     @cached_property
     def by_name(self) -> Mapping[str, Component]:
@@ -305,10 +352,17 @@ class App:
         return tuple(found)
 
     @cached_property
+    def entries(self) -> tuple[str, ...]:
+        """The components that users call: one, or one of each of the applications that it is composed of."""
+        if not self.parts:
+            return (self.entry,)
+        return tuple(self.called(part.namespace_of(part.entry), part.entry) for part in self.parts)
+
+    @cached_property
     def serving(self) -> frozenset[str]:
         """Components on the users' path: the entry and everything reached from it per request."""
         reached: set[str] = set()
-        frontier = [self.entry]
+        frontier = [*self.entries]
         while frontier:
             name = frontier.pop()
             if name in reached:

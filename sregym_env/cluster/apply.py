@@ -272,8 +272,8 @@ def _surge(world: World, edit: Surge) -> None:
 
 def _cycle(world: World, component: str) -> None:
     """Scale a component's workload to zero, wait until its pods are gone, and scale it back."""
-    declared, namespace = world.app.by_name[component], world.app.namespace_of(component)
-    workload = ObjectRef(declared.workload, declared.name, namespace)
+    resource, namespace, name = world.app.workload_of(component)
+    workload = ObjectRef(resource, name, namespace)
     replicas = _get(world.cluster, workload)["spec"].get("replicas", 1)
     _scale(world.cluster, workload, 0)
     waited = 0.0
@@ -545,8 +545,8 @@ def _get(cluster: Cluster, target: ObjectRef) -> Manifest:
 
 
 def _pods(world: World, component: str) -> list[Manifest]:
-    declared, namespace = world.app.by_name[component], world.app.namespace_of(component)
-    workload = world.cluster.get(declared.workload, declared.name, namespace)
+    resource, namespace, name = world.app.workload_of(component)
+    workload = world.cluster.get(resource, name, namespace)
     return _selected(world.cluster, namespace, workload["spec"]["selector"]["matchLabels"])
 
 

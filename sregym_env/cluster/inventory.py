@@ -52,15 +52,20 @@ class Inventory:
     """Workloads that the app does not declare, because an operator makes them, by component."""
     addresses: tuple[str, ...] = ()
     """Cluster addresses of the application's Services."""
+    whole: App | None = None
+    """All that is deployed, where the application is only a part of it."""
     machines: tuple[Manifest, ...] = ()
     """The nodes that run workloads, as objects, in the order of their names."""
     room: Mapping[str, int] = field(default_factory=dict)
     """Memory of each of them that no pod has asked for, bytes, by name."""
 
     @classmethod
-    def of(cls, world: World) -> Inventory:
-        """The inventory of a healthy world. Raises AppError where the app does not say what its objects are."""
-        app, cluster = world.app, world.cluster
+    def of(cls, world: World, part: str = "") -> Inventory:
+        """The inventory of a healthy world, or of one of its applications.
+
+        Raises AppError where the app does not say what its objects are.
+        """
+        app, cluster = world.app.part(part) if part else world.app, world.cluster
         workers = [
             node for node in cluster.list("nodes") if CONTROL_PLANE not in node["metadata"].get("labels", {})
         ]
@@ -74,6 +79,7 @@ class Inventory:
             declared=own,
             made=dict(_made(app, cluster, own)),
             addresses=tuple(_addresses(app, cluster)),
+            whole=None if app is world.app else world.app,
             machines=tuple(workers),
             room=_room(workers, cluster.list("pods")),
         )
@@ -92,6 +98,13 @@ class Inventory:
         if found is None:
             raise _no_workload(self.app, component)
         return found
+
+    def called(self, component: str) -> str:
+        """What a component of the application is called among all that is deployed."""
+        if self.whole is None:
+            return component
+        _, namespace, name = self.app.workload_of(component)
+        return self.whole.called(namespace, name)
 
     @cached_property
     def volume_of(self) -> Mapping[str, Volume]:
@@ -133,7 +146,7 @@ def _defined(app: App) -> Iterator[tuple[tuple[str, str], str]]:
 
 
 def _key(app: App, component: Component) -> ObjectKey:
-    return component.workload, app.namespace_of(component.name), component.name
+    return app.workload_of(component.name)
 
 
 def _made(app: App, cluster: Cluster, own: Mapping[ObjectKey, Manifest]) -> Iterator[tuple[str, Manifest]]:
@@ -141,7 +154,7 @@ def _made(app: App, cluster: Cluster, own: Mapping[ObjectKey, Manifest]) -> Iter
         key = _key(app, component)
         if key not in own:
             try:
-                yield component.name, cluster.get(component.workload, component.name, key[1])
+                yield component.name, cluster.get(component.workload, key[2], key[1])
             except StatusError as error:
                 raise _no_workload(app, component) from error
 

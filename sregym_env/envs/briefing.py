@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from sregym_env.cluster.app import App
@@ -17,8 +17,7 @@ def briefing(app: App, *, mode: Mode, stage: Stage, alerts: Sequence[Alert], com
     """The first observation of an episode."""
     parts = [
         f"You are the site reliability engineer on call for {app.title}.",
-        f"Application: {app.description.strip()}",
-        f"It runs on Kubernetes in {_where(app.namespaces)}.",
+        *_described(app),
         _occasion(mode, alerts),
         _TASKS[stage],
         _TOOLS.format(namespace=app.namespace),
@@ -60,6 +59,20 @@ def _where(namespaces: Sequence[str]) -> str:
     if len(namespaces) == 1:
         return f"the namespace {namespaces[0]}"
     return f"the namespaces {', '.join(namespaces[:-1])} and {namespaces[-1]}"
+
+
+def _described(app: App) -> Iterator[str]:
+    """What there is, and where it runs."""
+    if not app.parts:
+        yield f"Application: {app.description.strip()}"
+        yield f"It runs on Kubernetes in {_where(app.namespaces)}."
+        return
+    for part in app.parts:
+        yield f"{part.title}, in {_where(part.namespaces)}: {part.description.strip()}"
+    yield "They run on Kubernetes in one cluster, and each has users of its own."
+    if any(component.bears for component in app.components):
+        # Not by example: whichever it was would be looked at first.
+        yield "Components of the same name are told apart by their namespace: NAMESPACE/NAME."
 
 
 def _occasion(mode: Mode, alerts: Sequence[Alert]) -> str:

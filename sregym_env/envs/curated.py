@@ -87,6 +87,8 @@ CURATED: tuple[str, ...] = (
     "astronomy_shop_payment_service_failure",
     "astronomy_shop_payment_service_unreachable",
     "astronomy_shop_product_catalog_service_failure",
+    "port_misconfig_revoke_auth_wrong_svc_selector",
+    "port_misconfig_misconfig_hotelres_missing_env_var",
     "noop_detection_hotel_reservation",
     "noop_detection_social_network",
     "noop_detection_astronomy_shop",

@@ -21,6 +21,7 @@ from sregym_env.envs.rules import OUTSIDE, ExitReason, Rules
 from sregym_env.envs.staged import Staged
 from sregym_env.errors import UsageError
 from sregym_env.llm.model import Usage
+from sregym_env.rewards.apart import Apart
 from sregym_env.rewards.checklist import Grade
 from sregym_env.rewards.judge import Judge, JudgeError
 from sregym_env.rewards.oracle import judge_state
@@ -295,6 +296,9 @@ class Episode:
             return _refused("A diagnosis has been handed in already; the first one counts.")
         if not text.strip():
             return _refused('The diagnosis is empty. usage: submit diagnosis "TEXT"')
+        app = self.staged.app
+        if app.parts and (doubt := Apart(app).doubt(text)):
+            return _refused(f"submit diagnosis: {doubt}")
         state = replace(self._state, diagnosis=text, ttd=self.seconds)
         try:
             grade = self._judge.grade(text, self.staged.specs, self.staged.app)

@@ -7,7 +7,7 @@ published, struck as SREGym's injectors strike; so is a backend's own cluster, a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -26,7 +26,7 @@ from sregym_env.envs.briefing import Mode
 from sregym_env.errors import ProblemError, SREGymError, StagingError
 from sregym_env.faults.fault import FaultInstance
 from sregym_env.faults.onset import Onset, befall, serve_on, strike
-from sregym_env.faults.problems import Problem
+from sregym_env.faults.problems import Problem, struck
 from sregym_env.faults.registry import declaration
 from sregym_env.kube.status import StatusError
 from sregym_env.rewards import stored
@@ -87,7 +87,7 @@ class Injected:
 
 def spared(instances: Sequence[FaultInstance]) -> tuple[str, ...]:
     """Components that nothing that comes and goes may touch while these faults last."""
-    return tuple(dict.fromkeys(name for each in instances for name in each.fault.spared))
+    return tuple(dict.fromkeys(name for each in instances for name in each.spared))
 
 
 def key_of(problem: Problem, seed: int, attempt: int = 0) -> str:
@@ -124,16 +124,7 @@ def inject(
     chance = Chance(("episode", key_of(problem, seed, attempt))) if problem.variation else None
     patient = backend is None and chance is not None
     world = _healthy(app, problem, seed, chance, backend, present)
-    inventory = Inventory.of(world)
-    instances = tuple(
-        declaration(each.fault).bind(
-            inventory,
-            each.target,
-            each.parameters,
-            None if chance is None else chance.at("fault", number),
-        )
-        for number, each in enumerate(problem.faults)
-    )
+    instances = tuple(_bound(world, problem, chance))
     _demand_disturbances(world, problem, instances)
     baseline = capture(world)
     _demand_service(problem, world, baseline)
@@ -147,7 +138,9 @@ def inject(
                 onsets.append(strike(world, instance))
             else:
                 draw = chance.at("onset", number)
-                hurts = _Watch(world, baseline, instance, number == len(instances) - 1)
+                hurts = _Watch(
+                    world, _share(world, baseline, instance), instance, _is_last(instances, number)
+                )
                 pastime = partial(_pass, cast(Changing, world), instances, changed) if patient else None
                 onsets.append(befall(world, instance, draw, hurts, pastime))
         if problem.noise_on:
@@ -159,6 +152,17 @@ def inject(
     return Injected(world, _refreshed(baseline, world, changed), instances, tuple(onsets), before)
 
 
+def _bound(world: World, problem: Problem, chance: Chance | None) -> Iterator[FaultInstance]:
+    """The problem's faults on their targets, each in the application that it strikes."""
+    inventories: dict[str, Inventory] = {}
+    for number, each in enumerate(problem.faults):
+        app, target = struck(problem.app, each.target)
+        if app not in inventories:
+            inventories[app] = Inventory.of(world, app)
+        draw = None if chance is None else chance.at("fault", number)
+        yield declaration(each.fault).bind(inventories[app], target, each.parameters, draw)
+
+
 def _pass(
     world: Changing,
     instances: Sequence[FaultInstance],
@@ -167,7 +171,7 @@ def _pass(
     chance: Chance,
 ) -> None:
     """Let time pass, with innocent changes meanwhile; what they change is added to ``changed``."""
-    touched = [name for each in instances for name in (*each.spec.components, *each.fault.spared)]
+    touched = [name for each in instances for name in (*each.spec.components, *each.spared)]
     # What a fault has changed, and what no delivery could have written without putting it right.
     spared = {ObjectRef(r, name, space or None) for each in instances for r, space, name in each.accepts()}
     demanded(world).watched_every(PASSING_SECONDS)
@@ -230,6 +234,20 @@ class _Watch:
         return serve_on(self.world, self.instance)
 
 
+def _share(world: World, baseline: Baseline, instance: FaultInstance) -> Baseline:
+    """What a baseline says of the users of the application that a fault strikes."""
+    if not world.app.parts:
+        return baseline
+    own = {journey.name for journey in instance.target.app.journeys}
+    return replace(baseline, offered={name: rate for name, rate in baseline.offered.items() if name in own})
+
+
+def _is_last(instances: Sequence[FaultInstance], number: int) -> bool:
+    """Whether no later fault strikes the same application."""
+    own = instances[number].target.app.name
+    return all(later.target.app.name != own for later in instances[number + 1 :])
+
+
 def suffering(world: World, baseline: Baseline) -> bool:
     """Whether some journey missed the promise in the last seconds."""
     health = world.traffic.health(LOOK_SECONDS)
@@ -250,7 +268,7 @@ def await_symptoms(
     while waited < SYMPTOM_LIMIT:
         world.advance(LOOK_SECONDS)
         waited += LOOK_SECONDS
-        if suffering(world, baseline):
+        if all(suffering(world, _share(world, baseline, each)) for each in injected.instances):
             break
     if injected.before is None or not problem.variation:
         world.advance(EVIDENCE_SECONDS)
@@ -349,10 +367,15 @@ def _demand_service(problem: Problem, world: World, baseline: Baseline) -> None:
         )
 
 
-def demand_suffering(problem: Problem, world: World, baseline: Baseline) -> None:
+def demand_suffering(
+    problem: Problem, world: World, baseline: Baseline, instances: Sequence[FaultInstance]
+) -> None:
     """Raise StagingError where a problem has faults and no user notices, or has none and some user is not served."""
     health = world.traffic.health(EVIDENCE_SECONDS)
-    failing = failing_journeys(health, world.app.slo, baseline, EVIDENCE_SECONDS)
+    # Of several applications in one cluster each has users of its own.
+    shares = [_share(world, baseline, each) for each in instances] or [baseline]
+    missed = [failing_journeys(health, world.app.slo, share, EVIDENCE_SECONDS) for share in shares]
+    failing = missed[0] if all(missed) else []
     if failing and not problem.faults:
         raise StagingError(
             f"problem {problem.id}: users are not served though nothing is wrong: {'; '.join(failing)}"

@@ -189,7 +189,7 @@ def _attempt(
     )
     try:
         injected = await_symptoms(injected, problem, seed, mode, attempt=attempt)
-        demand_suffering(problem, world, injected.baseline)
+        demand_suffering(problem, world, injected.baseline, injected.instances)
     # A cluster that goes on must not keep the faults of an episode that never began.
     except Exception:
         cleared(staged)

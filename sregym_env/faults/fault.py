@@ -26,6 +26,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 from sregym_env.cluster import apply as edits_apply
 from sregym_env.cluster.api import World
 from sregym_env.cluster.apply import Undo
+from sregym_env.cluster.composed import seen_by
 from sregym_env.cluster.disturbances import Disturbance
 from sregym_env.cluster.edits import Cycle, Edit, Exec, ObjectRef, Part, RecreatePods, Surge
 from sregym_env.cluster.inventory import Inventory, ObjectKey
@@ -210,8 +211,13 @@ class FaultInstance:
         """``fault:target``."""
         return f"{self.declaration.name}:{self.target.name}"
 
+    def seen(self, world: World) -> World:
+        """A world as the application sees it that is struck: of several in one cluster only that one is concerned."""
+        return seen_by(world, self.target.app.name)
+
     def heal(self, world: World, changes: Sequence[Undo]) -> None:
         """Take the fault back: the desired state is what it was before it came (:mod:`~sregym_env.faults.onset`)."""
+        world = self.seen(world)
         # Before the edits: taking one back may need a pod in which a command can run.
         for disturbance in self.fault.disturbances:
             world.nodes.heal(disturbance)
@@ -221,6 +227,7 @@ class FaultInstance:
 
     def replay(self, world: World) -> None:
         """Do again what makes the fault bite."""
+        world = self.seen(world)
         for edit in self.fault.trigger:
             edits_apply.apply(world, edit)
 
@@ -231,7 +238,7 @@ class FaultInstance:
 
     def cured(self, world: World) -> tuple[Finding, ...]:
         """The fault's own questions about the state, answered."""
-        return tuple(predicate(world) for predicate in self.fault.cured)
+        return tuple(predicate(self.seen(world)) for predicate in self.fault.cured)
 
     def accepts(self) -> frozenset[ObjectKey]:
         """(resource, namespace or "", name) of the objects that a legal repair may change or replace."""
@@ -240,7 +247,19 @@ class FaultInstance:
     @property
     def entered(self) -> tuple[str, ...]:
         """Components in whose pods it has run commands."""
-        return tuple(dict.fromkeys(edit.component for edit in self.fault.edits if isinstance(edit, Exec)))
+        return tuple(
+            dict.fromkeys(self._called(edit.component) for edit in self.fault.edits if isinstance(edit, Exec))
+        )
+
+    @property
+    def spared(self) -> tuple[str, ...]:
+        """Components that nothing that comes and goes may touch while it lasts."""
+        return tuple(map(self._called, self.fault.spared))
+
+    def _called(self, component: str) -> str:
+        """What one of the application's components is called among all that is deployed."""
+        found: str = self.target.inventory.called(component)
+        return found
 
     @cached_property
     def wrongs(self) -> tuple[Wrong, ...]:
@@ -255,8 +274,8 @@ class FaultInstance:
         return Reach(
             objects=self.accepts()
             | frozenset((*changed((*self.fault.earlier, *self.fault.edits)), *self._places())),
-            names=frozenset((spec.resource_name, *spec.components, *spec.aliases)),
-            components=frozenset((*spec.components, *spec.affected, *self._neighbours())),
+            names=frozenset((spec.resource_name, *self.target.components, *spec.aliases)),
+            components=frozenset((*spec.components, *spec.affected, *map(self._called, self._neighbours()))),
             everywhere=shared,
             answers=tuple(self.fault.answers),
         )
@@ -318,7 +337,7 @@ class FaultInstance:
             layer=self.declaration.layer,
             mechanism=self.declaration.mechanism,
             namespace=self.target.namespace,
-            components=names,
+            components=tuple(map(self._called, names)),
             aliases=self._aliases(),
             resource_kind=self.fault.kind or (resource.kind if resource else self.fault.resource.resource),
             resource_name=self.fault.resource.name,
@@ -326,7 +345,7 @@ class FaultInstance:
             field=str(details.get("field", "")),
             wrong=text(details.get("wrong")),
             right=text(details.get("right")),
-            affected=tuple(name for name in affected if name not in names),
+            affected=tuple(self._called(name) for name in affected if name not in names),
             journeys=self._journeys(),
         )
 

@@ -113,6 +113,7 @@ def strike(world: World, instance: FaultInstance) -> Onset:
 
     Where a part of it cannot be made, the parts before it are taken back, and the error goes on.
     """
+    world = instance.seen(world)
     changes: list[Undo] = []
     try:
         _make(world, instance.fault.earlier, None, changes)
@@ -140,6 +141,7 @@ def befall(
     With a ``pastime`` hours and days lie between the change and the events; a world whose time is real has no such
     patience. Whether the users suffer in the end is for the caller to see.
     """
+    world = instance.seen(world)
     authors = Authors(world, chance.at("author"))
     changes: list[Undo] = []
     try:

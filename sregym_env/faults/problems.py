@@ -15,6 +15,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from sregym_env import apps
+from sregym_env.cluster.composed import JOINED
 from sregym_env.cluster.inventory import Inventory
 from sregym_env.errors import AppError, ProblemError
 from sregym_env.faults.registry import declaration, declarations
@@ -25,6 +26,7 @@ NO_FAULT = "noop"
 HOTEL = "hotel-reservation"
 SOCIAL = "social-network"
 ASTRONOMY = "astronomy-shop"
+TOGETHER = JOINED.join((SOCIAL, HOTEL, ASTRONOMY))
 
 
 class FaultChoice(BaseModel):
@@ -34,7 +36,8 @@ class FaultChoice(BaseModel):
 
     fault: str
     target: str = ""
-    """Name of the target; empty for the first one that the fault finds."""
+    """Name of the target; empty for the first one that the fault finds. Of several applications in one cluster it begins
+    with the name of the one that is struck (:func:`struck`)."""
     parameters: dict[str, Any] = Field(default_factory=dict)
 
 
@@ -45,6 +48,7 @@ class Problem(BaseModel):
 
     id: str
     app: str
+    """The application; several in one cluster are joined by ``+``."""
     faults: tuple[FaultChoice, ...] = ()
     """Injected in this order; none for a healthy system."""
     noise: bool | dict[str, Any] = False
@@ -57,6 +61,22 @@ class Problem(BaseModel):
     def noise_on(self) -> bool:
         """Whether there is noise."""
         return self.noise is not False
+
+
+def struck(app: str, target: str) -> tuple[str, str]:
+    """Which application a problem's target is of, and the target's own name in it.
+
+    Of several in one cluster the target names its own first: ``astronomy-shop/frontend``. Raises ProblemError.
+    """
+    if JOINED not in app:
+        return app, target
+    part, _, name = target.partition("/")
+    if part not in app.split(JOINED):
+        raise ProblemError(
+            f"target {target!r} must say which application it is of, as in {app.split(JOINED)[0]}/TARGET; there are: "
+            f"{', '.join(app.split(JOINED))}"
+        )
+    return part, name
 
 
 def pair(app: str, fault: str, target: str = "", parameters: Mapping[str, Any] | None = None) -> Problem:
@@ -88,17 +108,19 @@ def pairs(
     found = []
     targets: dict[str, None] = {}
     for name in apps.names() if app is None else (app,):
-        inventory = inventory_of(name)
-        if isinstance(inventory, AppError):
-            if app is not None:
-                raise inventory
-            warnings.warn(f"left out: {inventory}", RuntimeWarning, stacklevel=2)
-            continue
-        for each in declarations() if fault is None else (declaration(fault),):
-            for struck in each.targets.find(inventory):
-                targets[struck.name] = None
-                if target is None or struck.name == target:
-                    found.append(pair(name, each.name, struck.name))
+        for part in name.split(JOINED):
+            inventory = inventory_of(part)
+            if isinstance(inventory, AppError):
+                if app is not None:
+                    raise inventory
+                warnings.warn(f"left out: {inventory}", RuntimeWarning, stacklevel=2)
+                continue
+            for each in declarations() if fault is None else (declaration(fault),):
+                for hit in each.targets.find(inventory):
+                    called = hit.name if part == name else f"{part}/{hit.name}"
+                    targets[called] = None
+                    if target is None or called == target:
+                        found.append(pair(name, each.name, called))
     if target is not None and not found:
         near = get_close_matches(target, targets, n=3)
         hint = f"did you mean {' or '.join(near)}?" if near else f"there are: {', '.join(targets) or 'none'}"
@@ -127,8 +149,8 @@ def problem(id: str) -> Problem:
     known = {each.id: each for each in curated()}
     if id in known:
         return known[id]
-    if id.count("/") in (1, 2):
-        app, fault, *target = id.split("/")
+    if id.count("/") in (1, 2) or JOINED in id.partition("/")[0]:
+        app, fault, *target = id.split("/", 2)
         return pair(app, fault, "".join(target))
     near = get_close_matches(id, known, n=3)
     hint = f"did you mean {' or '.join(near)}?" if near else "`sregym list` shows them all"
@@ -281,6 +303,24 @@ _CURATED = (
     _astronomy("astronomy_shop_payment_service_unreachable", "served_feature_flag", "paymentUnreachable"),
     _astronomy(
         "astronomy_shop_product_catalog_service_failure", "served_feature_flag", "productCatalogFailure"
+    ),
+    (
+        "port_misconfig_revoke_auth_wrong_svc_selector",
+        TOGETHER,
+        (
+            ("service_target_port_mismatch", f"{SOCIAL}/user-service"),
+            ("revoke_auth_mongodb", f"{HOTEL}/mongodb-geo"),
+            ("service_selector_mismatch", f"{ASTRONOMY}/frontend"),
+        ),
+    ),
+    (
+        "port_misconfig_misconfig_hotelres_missing_env_var",
+        TOGETHER,
+        (
+            ("service_target_port_mismatch", f"{SOCIAL}/user-service"),
+            ("faulty_image", f"{HOTEL}/geo"),
+            ("missing_env_variable", f"{ASTRONOMY}/frontend"),
+        ),
     ),
     ("noop_detection_hotel_reservation", HOTEL, ()),
     ("noop_detection_social_network", SOCIAL, ()),

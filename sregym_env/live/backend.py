@@ -103,8 +103,8 @@ def _await_users(world: World) -> None:
     while True:
         world.advance(WINDOW_SECONDS)
         waited += WINDOW_SECONDS
-        slo = world.app.slo.success_ratio
-        failing = [j for j in world.traffic.health(WINDOW_SECONDS) if not j.requests or j.success_ratio < slo]
+        slo, fares = world.app.slo, world.traffic.health(WINDOW_SECONDS)
+        failing = [j for j in fares if not j.requests or j.success_ratio < slo.of(j.journey).success_ratio]
         if not failing:
             return
         if waited >= SERVED_SECONDS:

@@ -70,8 +70,9 @@ class LiveTraffic:
         return []
 
     def _tried(self, journey: Journey) -> _Visit:
-        entry = self._app.by_name[self._app.entry]
-        namespace = self._app.namespace_of(entry.name)
+        app = self._app.whose(journey.name)
+        entry = app.by_name[app.entry]
+        namespace = app.namespace_of(entry.name)
         url = f"http://{entry.service}.{namespace}:{entry.offered_port}{journey.path}"
         done = self._request(HttpCall(url, journey.method, timeout=PATIENCE))
         return _Visit(self._now(), journey.name, done.seconds, _error(done))

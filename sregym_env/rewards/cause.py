@@ -228,9 +228,7 @@ def _tolerated(world: World, then: Objects, wrong: Wrong) -> bool:
 def _workloads(world: World) -> Iterator[Manifest]:
     for component in world.app.components:
         if component.workload in ROLLED:
-            found = current(
-                world, (component.workload, world.app.namespace_of(component.name), component.name)
-            )
+            found = current(world, world.app.workload_of(component.name))
             if found is not None:
                 yield found
 

@@ -33,9 +33,9 @@ def failing_journeys(
         if journey is None or journey.requests <= 0 or journey.requests < rate * window * OFFERED_SHARE:
             offered = 0.0 if journey is None else journey.requests / window
             lines.append(f"{name}: {offered:.1f} requests/s offered, {rate:.1f} before")
-        elif journey.success_ratio < slo.success_ratio:
+        elif journey.success_ratio < slo.of(name).success_ratio:
             lines.append(f"{name}: {journey.success_ratio:.1%} succeed")
-        elif journey.latency_seconds > slo.latency_seconds:
+        elif journey.latency_seconds > slo.of(name).latency_seconds:
             lines.append(f"{name}: takes {journey.latency_seconds:.2f} s")
     return lines if baseline.offered else ["no journeys in the baseline"]
 

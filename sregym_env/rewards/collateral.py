@@ -51,7 +51,7 @@ def harm(
     """
     accepted = frozenset(key for reach in reaches for key in reach.objects)
     free = accepted | {
-        (component.workload, world.app.namespace_of(component.name), component.name)
+        world.app.workload_of(component.name)
         for component in world.app.components
         for reach in reaches
         if component.name in reach.components or reach.everywhere

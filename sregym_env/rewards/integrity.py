@@ -55,7 +55,7 @@ def _namesakes(world: World, baseline: Baseline) -> Iterator[str]:
             name = metadata["name"]
             controlled = any(owner.get("controller") for owner in metadata.get("ownerReferences") or ())
             known = (resource, namespace, name) in baseline.objects
-            if name in world.app.by_name and not known and not controlled:
+            if world.app.called(namespace, name) in world.app.by_name and not known and not controlled:
                 yield f"{resource.partition('.')[0]}/{name}"
 
 
@@ -73,13 +73,13 @@ _CONTROLLING = (
 def users(world: World, baseline: Baseline) -> Check:
     """The load generators run what they ran before: same program, same script, same target and rate."""
     changed: list[str] = []
-    load = {component.name for component in world.app.components if component.kind == "load"}
+    load = {
+        world.app.workload_of(component.name)[1:]
+        for component in world.app.components
+        if component.kind == "load"
+    }
     for key, before in baseline.objects.items():
-        if (
-            key[2] not in load
-            or key[1] not in baseline.namespaces
-            or "template" not in (before.get("spec") or {})
-        ):
+        if key[1:] not in load or "template" not in (before.get("spec") or {}):
             continue
         # What is gone altogether is for the inventory check to tell, here and below.
         now = current(world, key)

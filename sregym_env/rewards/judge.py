@@ -18,6 +18,7 @@ from sregym_env.errors import SREGymError
 from sregym_env.faults.spec import FaultSpec
 from sregym_env.llm.model import Usage
 from sregym_env.rewards import all_clear, free_text, structured
+from sregym_env.rewards.apart import Apart
 from sregym_env.rewards.checklist import Grade, none
 from sregym_env.rewards.screening import address, cleaned
 
@@ -68,6 +69,10 @@ class SpecJudge:
         if not re.search(r"[A-Za-z]{2}", diagnosis):
             return none("empty answer")
         handed_in = structured.parsed(diagnosis)
+        if app.parts:
+            apart = Apart(app)
+            diagnosis, specs, app = apart.text(diagnosis), apart.specs(specs), apart.read
+            handed_in = None if handed_in is None else apart.causes(handed_in)
         if handed_in is not None:
             return structured.grade(handed_in, specs, app)
         if addressed := address(cleaned(diagnosis)):

@@ -77,7 +77,7 @@ def astray(world: World, then: Objects, backed: Backed, now: Objects) -> Iterato
     network: _Network | None = None
     healthy = _Network(then, backed)
     for component in world.app.components:
-        key = component.workload, world.app.namespace_of(component.name), component.name
+        key = world.app.workload_of(component.name)
         before, obj = then.get(key), now.get(key)
         if key[0] not in ROLLED or before is None or obj is None or not _changed(key, before, obj, then, now):
             continue

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from sregym_env.cluster.app import App
+from sregym_env.cluster.composed import JOINED
 
 # The letters of generated names in Kubernetes: no vowels, so that no words come out, and no 0, 1, 3.
 _SAFE = "[bcdfghj-np-tvwxz2456789]"
@@ -160,7 +161,9 @@ def _elsewhere(title: str, activities: tuple[str, ...]) -> list[str]:
     """Regular expressions for words that look like a component's name and mean something else."""
     found = [_RATES]
     if title:
-        found.insert(0, rf"{'[- ]'.join(map(re.escape, title.split('-')))}\b")
+        # Where there are several applications, one's name may stand before a component's.
+        end = r"(?!-)\b" if JOINED in title else r"\b"
+        found[:0] = [rf"{'[- ]'.join(map(re.escape, each.split('-')))}{end}" for each in title.split(JOINED)]
     if activities:
         found.append(rf"(?<![\w-])(?:{'|'.join(activities)}) {_DONE}")
     return found

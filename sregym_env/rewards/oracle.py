@@ -271,7 +271,8 @@ def _recreate_pods(world: World, baseline: Baseline) -> list[str]:
     What cannot be deleted, as where a policy forbids it, is told. Only the controlling owner counts: anybody can
     name further owners.
     """
-    load = {component.name for component in world.app.components if component.kind == "load"}
+    app = world.app
+    load = {app.workload_of(component.name)[1:] for component in app.components if component.kind == "load"}
     refused = []
     for pod in [pod for space in world.app.namespaces for pod in world.cluster.list("pods", space)]:
         name = pod["metadata"]["name"]
@@ -285,13 +286,14 @@ def _recreate_pods(world: World, baseline: Baseline) -> list[str]:
     return refused
 
 
-def _is_kept(pod: Manifest, load: Collection[str], baseline: Baseline) -> bool:
+def _is_kept(pod: Manifest, load: Collection[tuple[str, str]], baseline: Baseline) -> bool:
     """Whether a pod belongs to the users or to a job of the healthy system."""
     for owner in pod["metadata"].get("ownerReferences") or ():
         if owner.get("controller"):
-            job = ("jobs.batch", pod["metadata"]["namespace"], owner["name"])
+            place = pod["metadata"]["namespace"], owner["name"]
+            job = ("jobs.batch", *place)
             # A Job that the agent made keeps nothing alive: the pods it adopts are recreated like all others.
-            return owner["name"] in load or (owner["kind"] == "Job" and job in baseline.objects)
+            return place in load or (owner["kind"] == "Job" and job in baseline.objects)
     return False
 
 

@@ -225,7 +225,8 @@ def potential(world: World, baseline: Baseline) -> float:
     for name, rate in baseline.offered.items():
         journey = seen.get(name)
         if journey is not None and journey.requests >= rate * POTENTIAL_WINDOW * OFFERED_SHARE:
-            late = slo.latency_seconds / max(journey.latency_seconds, slo.latency_seconds)
+            promised = slo.of(name).latency_seconds
+            late = promised / max(journey.latency_seconds, promised)
             total += journey.success_ratio * late
     return round(total / len(baseline.offered), 6) if baseline.offered else 0.0
 

@@ -306,7 +306,8 @@ def _places(container: Manifest) -> Iterator[str]:
 
 def _stores(world: World, then: Objects, now: Objects) -> Iterator[str]:
     """Who lies on a volume that was not its own: two programs spoil each other's files, and a cache's are not looked after."""
-    caches = {component.name for component in world.app.components if component.kind in _CACHES}
+    app = world.app
+    caches = {app.workload_of(each.name)[1:] for each in app.components if each.kind in _CACHES}
     for key, obj in now.items():
         before = then.get(key)
         if key[0] not in ROLLED or before is None or before is obj or before.get("spec") is obj.get("spec"):
@@ -317,7 +318,7 @@ def _stores(world: World, then: Objects, now: Objects) -> Iterator[str]:
         has = {_claim(volume) for volume in pod_spec(obj).get("volumes") or ()}
         for claim in sorted(has - had - {""}):
             owned = ("persistentvolumeclaims", key[1], claim) in then
-            if key[2] in caches or (owned and _needed(then, key, claim)):
+            if key[1:] in caches or (owned and _needed(then, key, claim)):
                 yield f"{key[2]}: lies on the claim {claim}, which is not its own"
 
 

@@ -373,7 +373,7 @@ def _network(world: World, baseline: Baseline, pairs: Pairs, now: Objects) -> li
 
 
 def _key(world: World, component: Component) -> ObjectKey:
-    return component.workload, world.app.namespace_of(component.name), component.name
+    return world.app.workload_of(component.name)
 
 
 def _labels(obj: Manifest) -> Any:

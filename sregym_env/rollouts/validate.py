@@ -24,6 +24,7 @@ from sregym_env.envs.briefing import briefing
 from sregym_env.envs.env import NOISE_PATIENCE
 from sregym_env.envs.injection import Injected, await_symptoms, inject
 from sregym_env.envs.tasks.pairs import pairs
+from sregym_env.faults import problems
 from sregym_env.faults.onset import remedies
 from sregym_env.faults.problems import Problem
 from sregym_env.kube.status import StatusError
@@ -256,8 +257,13 @@ def validate_pair(problem: Problem, seed: int = 0) -> Report:
         except Exception as error:  # a defect is a finding like any other, and the other lines still count
             passed, detail = False, f"{type(error).__name__}: {error}"
         lines.append(Line(check.__name__, passed, detail, perf_counter() - began))
-    struck = problem.faults[0]
-    return Report(problem.app, struck.fault, struck.target, tuple(lines))
+    struck = problem.faults
+    return Report(
+        problem.app,
+        "+".join(each.fault for each in struck),
+        "+".join(each.target for each in struck),
+        tuple(lines),
+    )
 
 
 def validate_pairs(
@@ -265,6 +271,7 @@ def validate_pairs(
     app: str = "",
     fault: str = "",
     target: str = "",
+    problem: str = "",
     sample: int = 0,
     jobs: int = 1,
     seed: int = 0,
@@ -272,9 +279,14 @@ def validate_pairs(
 ) -> list[Report]:
     """Validate every matching pair, or an even sample of them, on ``jobs`` processes; reports in pair order.
 
+    Instead of pairs a ``problem`` of any number of faults may be named.
+
     ``watch`` gets every report as soon as it is there, in pair order, and how many there will be.
     """
-    chosen = thinned(list(pairs(app=app or None, fault=fault or None, target=target or None)), sample)
+    if problem:
+        chosen = [problems.problem(problem)]
+    else:
+        chosen = thinned(list(pairs(app=app or None, fault=fault or None, target=target or None)), sample)
     with ExitStack() as stack:
         if jobs <= 1 or len(chosen) <= 1:
             coming: Iterator[Report] = (validate_pair(problem, seed) for problem in chosen)
@@ -313,7 +325,7 @@ def _hacks(subject: Subject) -> Iterator[tuple[str, tuple[str, ...]]]:
     """What an agent might do instead of repairing."""
     app = subject.injected.world.app
     workloads = [app.by_name[name] for each in subject.injected.instances for name in each.spec.components]
-    victims = [(f"{c.workload}/{c.name}", app.namespace_of(c.name)) for c in workloads]
+    victims = [(f"{c.workload}/{c.workload_name}", app.namespace_of(c.name)) for c in workloads]
     yield "delete the victim", tuple(f"kubectl delete {victim} -n {where}" for victim, where in victims)
     yield (
         "scale to zero",
@@ -326,7 +338,9 @@ def _hacks(subject: Subject) -> Iterator[tuple[str, tuple[str, ...]]]:
     yield "delete every pod", (*deletions, "sleep 120")
     yield "delete the namespace", (f"kubectl delete namespace {app.namespace} --wait=false",)
     loads = [component for component in app.components if component.kind == "load"]
-    silences = tuple(f"kubectl delete {c.workload} {c.name} -n {app.namespace_of(c.name)}" for c in loads)
+    silences = tuple(
+        f"kubectl delete {c.workload} {c.workload_name} -n {app.namespace_of(c.name)}" for c in loads
+    )
     if silences:
         yield "silence the users", silences
 

@@ -20,7 +20,7 @@ from sregym_env.sim.bringup.plan import cluster_of
 from sregym_env.sim.bringup.renewal import Renewal, prepared
 from sregym_env.sim.embedded import EmbeddedWorld
 from sregym_env.worlds import present
-from sregym_env.worlds.clusters import drawn_cluster
+from sregym_env.worlds.clusters import ENOUGH_CPU, ENOUGH_MEMORY, drawn_cluster
 from sregym_env.worlds.nameserver import drawn_zone
 from sregym_env.worlds.past import live
 from sregym_env.worlds.variation.vary import vary
@@ -103,7 +103,9 @@ def _made(app: App, number: int, now: int | None) -> EmbeddedWorld:
     refused = ""
     for attempt in range(ATTEMPTS):
         chance = Chance(("base", app.name, number, attempt))
-        plan = drawn_cluster(chance.at("cluster"), present=now)
+        # Several applications are as many times what one may need.
+        several = max(1, len(app.parts))
+        plan = drawn_cluster(chance.at("cluster"), ENOUGH_CPU * several, ENOUGH_MEMORY * several, present=now)
         world = cluster_of(plan)
         if _is_restless(app):
             world.run_until(plan.present - RESTLESS_PAST)

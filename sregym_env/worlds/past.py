@@ -16,6 +16,7 @@ from dataclasses import dataclass
 
 from sregym_env.cluster.app import App
 from sregym_env.cluster.apply import recreate_pods
+from sregym_env.cluster.composed import composed, seen_by
 from sregym_env.cluster.deploy import unavailable
 from sregym_env.cluster.edits import REMOVED, ObjectRef
 from sregym_env.errors import AppError
@@ -28,7 +29,7 @@ from sregym_env.sim.world.simworld import LOOKING
 from sregym_env.worlds import changes
 from sregym_env.worlds.changes import Change, Step
 from sregym_env.worlds.nameserver import Serve, Zone
-from sregym_env.worlds.tenants.deeds import Cordon, Deed, Drain, Install, Patch, Release, live_through
+from sregym_env.worlds.tenants.deeds import Act, Cordon, Deed, Drain, Install, Patch, Release, live_through
 from sregym_env.worlds.tenants.delivery import HELM, Delivery
 from sregym_env.worlds.tenants.neighbours import Neighbourhood, neighbourhood
 from sregym_env.worlds.tenants.oddities import Place, oddities
@@ -65,21 +66,16 @@ def live(
     span = Span(world.now(), world.plan.present if present is None else present)
     neighbours = neighbourhood(app, chance.at("neighbours"), span, len(world.cluster.list("nodes")))
     start = installed_at(chance.at("start"), span)
-    first, history = lived_backwards(app, chance.at("history"), start, span)
-    tool = changes.delivery(app)
+    first, own, releases = _own_past(app, chance, start, span)
     deeds = [
-        *installation(first, chance.at("installation"), start, tool),
-        *history,
-        *later_traces(app, chance.at("traces"), start, span),
-        *scalings(app, chance.at("scalings"), start, span),
-        *marking(chance.at("marking"), start, span),
+        Deed(start, Found(first)),
+        *own,
         *maintenance(world, chance.at("maintenance"), start, span),
         *_served(zone, chance.at("zone"), start, world.now()),
         *upkeep(world, chance.at("upkeep"), start, span),
         *neighbours.story.deeds,
     ]
-    if tool == HELM:
-        deeds += _releases(app, deeds, start)
+    deeds += releases
     left = oddities(_place(app, neighbours, start, span), chance.at("oddities"))
     world.images = {**world.images, **neighbours.story.images, **left.images}
     deeds = [*deeds, *left.deeds]
@@ -92,6 +88,31 @@ def live(
     live_through(world, [deed for deed in deeds if deed.time > reached], span.present)
     _check(world)
     return world.app
+
+
+def _own_past(app: App, chance: Chance, start: int, span: Span) -> tuple[App, list[Deed], list[Deed]]:
+    """The application as it was first installed, what was done to it since, and what Helm has kept of that.
+
+    Several in one cluster are installed together, and each has a history of its own.
+    """
+    if app.parts:
+        pasts = [_own_past(part, chance.at(part.name), start, span) for part in app.parts]
+        named = list(zip((part.name for part in app.parts), pasts, strict=True))
+        return (
+            composed([first for first, _, _ in pasts]),
+            [Deed(deed.time, Within(name, deed.act)) for name, (_, own, _) in named for deed in own],
+            [Deed(deed.time, Within(name, deed.act)) for name, (_, _, kept) in named for deed in kept],
+        )
+    first, history = lived_backwards(app, chance.at("history"), start, span)
+    tool = changes.delivery(app)
+    own = [
+        *installation(first, chance.at("installation"), start, tool),
+        *history,
+        *later_traces(app, chance.at("traces"), start, span),
+        *scalings(app, chance.at("scalings"), start, span),
+        *marking(chance.at("marking"), start, span),
+    ]
+    return first, own, _releases(app, own, start) if tool == HELM else []
 
 
 def _served(zone: Zone | None, chance: Chance, start: int, now: int) -> list[Deed]:
@@ -119,7 +140,7 @@ def _place(app: App, neighbours: Neighbourhood, start: int, span: Span) -> Place
             elif manifest["kind"] in ("ResourceQuota", "LimitRange", "NetworkPolicy"):
                 full.add(manifest["metadata"]["namespace"])
     open_spaces = {name: since for name, since in spaces.items() if name not in full}
-    names = tuple(c.name for c in app.components if c.kind != "load")
+    names = tuple(c.workload_name for c in app.components if c.kind != "load")
     own = "" if app.namespace in full else app.namespace
     served = tuple(served_workloads(app))
     return Place(open_spaces, own, start + STARTING, span, neighbours.tool, names, served)
@@ -130,7 +151,7 @@ def served_workloads(app: App) -> Iterator[Manifest]:
     here = [m for m in app.manifests if m["metadata"].get("namespace") == app.namespace]
     selectors = [m["spec"].get("selector") or {} for m in here if m["kind"] == "Service"]
     for manifest in here:
-        component = app.by_name.get(manifest["metadata"]["name"])
+        component = app.by_name.get(app.called(app.namespace, manifest["metadata"]["name"]))
         if (
             manifest["kind"] == "Deployment"
             and component is not None
@@ -148,7 +169,7 @@ def _check(world: EmbeddedWorld) -> None:
     spaces = (*app.namespaces, "kube-system")
     missing = [name for namespace in spaces for name in unavailable(world.cluster, namespace)]
     fares = world.traffic.health(60.0)
-    hurt = [h.journey for h in fares if h.success_ratio < app.slo.success_ratio]
+    hurt = [h.journey for h in fares if h.success_ratio < app.slo.of(h.journey).success_ratio]
     if missing or hurt or not fares:
         raise AppError(
             f"application {app.name} is not healthy after its past: unavailable {missing}, hurt journeys {hurt}"
@@ -167,6 +188,18 @@ class Found:
     def do(self, world: EmbeddedWorld) -> None:
         """Name it."""
         world.app = self.app
+
+
+@dataclass(frozen=True, slots=True)
+class Within:
+    """What is done to one of several applications, as that one sees the world."""
+
+    app: str
+    act: Act
+
+    def do(self, world: EmbeddedWorld) -> None:
+        """Do it."""
+        self.act.do(seen_by(world, self.app))
 
 
 @dataclass(frozen=True, slots=True)
@@ -369,7 +402,7 @@ def _task_age(change: Change, app: App) -> float:
 def installation(app: App, chance: Chance, start: int, tool: str) -> list[Deed]:
     """One run of the delivery tool: objects are fractions of a second to seconds apart."""
     pace = chance.uniform("pace", 0.15, 1.6)
-    deeds = [Deed(start, Found(app))]
+    deeds = []
     time = float(start)
     for index, manifest in enumerate(app.manifests):
         deeds.append(Deed(round(time), Install((manifest,), tool)))
@@ -504,10 +537,10 @@ class Care:
 def _started(world: EmbeddedWorld, name: str) -> list[str]:
     """When the containers of a component's pods have started."""
     component = world.app.by_name[name]
-    namespace = world.app.namespace_of(name)
-    if not any(d["metadata"]["name"] == name for d in world.cluster.list(component.workload, namespace)):
+    resource, namespace, name = world.app.workload_of(name)
+    if not any(d["metadata"]["name"] == name for d in world.cluster.list(resource, namespace)):
         return []
-    workload = world.cluster.get(component.workload, name, namespace)
+    workload = world.cluster.get(resource, name, namespace)
     labels = workload["spec"]["selector"]["matchLabels"].items()
     return [
         state["state"]["running"]["startedAt"]

@@ -10,6 +10,7 @@ from math import exp
 
 from sregym_env.cluster.api import World
 from sregym_env.cluster.app import App
+from sregym_env.cluster.composed import seen_by
 from sregym_env.cluster.edits import ObjectRef
 from sregym_env.cluster.inventory import ObjectKey
 from sregym_env.cluster.targets import ROLLED
@@ -75,11 +76,12 @@ def before(world: Changing, chance: Chance) -> None:
     """Innocent changes over some hours, the last one some time ago; they end healthy."""
     for number in range(chance.weighted("count", BEFORE)):
         draw = chance.at("change", number)
-        found = changes.drawn(world.app, draw)
-        if found is not None and not _forgets(world.app, found):
-            _make(world, found)
-            for more in _followed(world, draw, found):
-                _make(world, more)
+        seen, _ = _one_of(world, draw)
+        found = changes.drawn(seen.app, draw)
+        if found is not None and not _forgets(seen.app, found):
+            _make(seen, found)
+            for more in _followed(seen, draw, found):
+                _make(seen, more)
         median, spread = GAP
         world.advance(min(LONGEST_GAP, draw.lognormal("gap", median, spread)))
 
@@ -105,20 +107,33 @@ def meanwhile(
     found: list[ObjectKey] = []
     for number, moment in enumerate(_moments(chance, seconds)):
         _wait(world, start + round(moment * 1e6))
-        safe = [name for name in _independent(world.app, touched) if _is_well(world, name)]
         draw = chance.at("change", number)
+        seen, own = _one_of(world, draw, touched)
+        safe = [name for name in _independent(seen.app, own) if _is_well(seen, name)]
         likely = ROLLING if rolling and draw.yes("rolling", MOSTLY) else kinds
-        change = changes.drawn(world.app, draw, components=safe, kinds=likely) if safe else None
-        if change is not None and not _forgets(world.app, change):
-            changes.happen(world, change)
+        change = changes.drawn(seen.app, draw, components=safe, kinds=likely) if safe else None
+        if change is not None and not _forgets(seen.app, change):
+            changes.happen(seen, change)
             found.append(_key(change.target))
-            for more in _followed(world, draw, change):
-                changes.happen(world, more)
+            for more in _followed(seen, draw, change):
+                changes.happen(seen, more)
                 found.append(_key(more.target))
         if number == 0 and chance.unit("released") < 1.0 - exp(-(seconds + CALLING) / RELEASES):
-            found += _release(world, chance.at("release"), touched, spared)
+            found += _release(seen, chance.at("release"), own, spared)
     _wait(world, until)
     return found
+
+
+def _one_of(
+    world: Changing, chance: Chance, touched: Collection[str] = ()
+) -> tuple[Changing, Collection[str]]:
+    """The world as the application sees it in which something is changed, and what is touched of its components."""
+    app = world.app
+    if not app.parts:
+        return world, touched
+    part = chance.choice("application", app.parts)
+    places = [app.workload_of(name) for name in touched]
+    return seen_by(world, part.name), [name for _, space, name in places if space in part.namespaces]
 
 
 def _followed(world: Changing, chance: Chance, change: changes.Change) -> Iterator[changes.Change]:

@@ -11,7 +11,7 @@ from sregym_env import apps
 from sregym_env.cluster.inventory import Inventory
 from sregym_env.envs.tasks.pairs import pairs
 from sregym_env.errors import ProblemError
-from sregym_env.faults.problems import Problem, curated, pair, parsed, problem
+from sregym_env.faults.problems import Problem, curated, pair, parsed, problem, struck
 from sregym_env.faults.published import ABSENT
 from sregym_env.faults.registry import declaration, declarations
 from sregym_env.sim.bringup.deploy import deployed_world
@@ -25,10 +25,10 @@ def inventory_of(app: str) -> Inventory:
 @pytest.mark.parametrize("each", curated(), ids=lambda p: p.id)
 def test_a_curated_problem_can_be_bound(each: Problem) -> None:
     assert each.faults or each.id.startswith("noop_detection_")
-    inventory = inventory_of(each.app)
     for choice in each.faults:
-        instance = declaration(choice.fault).bind(inventory, choice.target, choice.parameters)
-        assert not choice.target or instance.target.name == choice.target
+        app, target = struck(each.app, choice.target)
+        instance = declaration(choice.fault).bind(inventory_of(app), target, choice.parameters)
+        assert not target or instance.target.name == target
 
 
 def test_ids_are_unique() -> None:

@@ -15,7 +15,7 @@ from typing import Literal, get_args
 from sregym_env.envs.tasks.pairs import inventory_of, pairs
 from sregym_env.errors import AppError, UsageError
 from sregym_env.faults.mechanisms import MECHANISMS
-from sregym_env.faults.problems import FaultChoice, Problem
+from sregym_env.faults.problems import FaultChoice, Problem, struck
 from sregym_env.faults.registry import declaration
 
 Split = Literal["train", "validation", "test"]
@@ -72,7 +72,8 @@ def demand_within(problem: Problem, name: Split, by: By) -> None:
 def _keys(app: str, choice: FaultChoice, by: By) -> tuple[str, ...]:
     if by == "family":
         return (family(choice.fault),)
-    return tuple(f"{app}/{component}" for component in _components(app, choice.fault, choice.target))
+    part, target = struck(app, choice.target)
+    return tuple(f"{part}/{component}" for component in _components(part, choice.fault, target))
 
 
 @lru_cache(maxsize=4096)

@@ -64,7 +64,7 @@ class RandomPolicy:
         chance = random.Random(seed)
         app = env.episode.staged.app
         workloads = [
-            {"kind": SHORT[c.workload], "name": c.name, "ns": app.namespace_of(c.name)}
+            {"kind": SHORT[c.workload], "name": c.workload_name, "ns": app.namespace_of(c.name)}
             for c in app.components
             if c.workload in ROLLED
         ]

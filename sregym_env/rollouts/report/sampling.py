@@ -145,9 +145,9 @@ def _state(ready: int, wanted: int, rate: float, success: float | None, usual: f
 
 def replicas(world: World, component: Component) -> tuple[int, int]:
     """Ready and wanted pods of a component's workload; 0 of 0 where it is gone."""
-    namespace = component.namespace or world.app.namespace
+    resource, namespace, name = world.app.workload_of(component.name)
     try:
-        workload = world.cluster.get(component.workload, component.name, namespace)
+        workload = world.cluster.get(resource, name, namespace)
     except StatusError:
         return 0, 0
     return _counts(workload)

@@ -412,7 +412,7 @@ def _accounts(app: App) -> Iterator[str]:
             client = component.accounts[0]
             statements = [create(client, component.database)]
             statements += [grant(client.user, role, component.database) for role in client.roles]
-            where = f"-n {app.namespace_of(component.name)} {_short(component.workload)}/{component.name}"
+            where = f"-n {app.namespace_of(component.name)} {_short(component.workload)}/{component.workload_name}"
             for statement in statements:
                 yield f"kubectl exec {where} -- {shlex.join(session(by, statement))}"
 

@@ -89,7 +89,7 @@ def restart(app: App) -> Iterator[str]:
         found: dict[tuple[str, str], list[str]] = {}
         for component in tier:
             place = (app.namespace_of(component.name), component.workload.partition(".")[0])
-            found.setdefault(place, []).append(component.name)
+            found.setdefault(place, []).append(component.workload_name)
         for (namespace, kind), names in found.items():
             yield f"kubectl rollout restart {kind} {' '.join(names)} -n {namespace}"
 

@@ -131,6 +131,8 @@ class Graph:
     def _add(self, world: SimWorld, served: Served) -> None:
         if served.place.name not in self.app.by_name or served.rate <= 0.0:
             return
+        if served.place.namespace not in self.app.namespaces:
+            return
         key = (served.place.name, served.operation)
         node = self.nodes.get(key)
         if node is None:

@@ -40,9 +40,12 @@ def _probe_targets(question: Question) -> Sequence[Target]:
     app = app_of(question.world)
     if app is None:
         return ()
-    job = Job(f"blackbox-{app.name}")
     return [
-        Target(job, f"{service}.{namespace}:{port}", (("namespace", namespace),))
+        Target(
+            Job(f"blackbox-{app.at(namespace).name}"),
+            f"{service}.{namespace}:{port}",
+            (("namespace", namespace),),
+        )
         for namespace, service, port in sorted(_probed(question))
     ]
 
@@ -88,7 +91,6 @@ def _exposing(question: Question) -> list[tuple[Target, list[Run]]]:
         app = app_of(question.world)
         if app is None:
             return []
-        job = Job(f"{app.name}-application")
         targets: dict[str, tuple[Target, list[Run]]] = {}
         for run in question.readings.runs:
             settings = _settings(question, run)
@@ -96,6 +98,7 @@ def _exposing(question: Question) -> list[tuple[Target, list[Run]]]:
             if settings is None or not settings.metrics or place is None:
                 continue
             instance = f"{place.name}.{place.namespace}:{settings.metrics[0]}"
+            job = Job(f"{app.at(place.namespace).name}-application")
             target = Target(job, instance, (("namespace", place.namespace),))
             targets.setdefault(instance, (target, []))[1].append(run)
         return [targets[instance] for instance in sorted(targets)]

@@ -94,23 +94,31 @@ def spans_of(graph: Graph, tracing: Tracing) -> dict[Span, tuple[float, float]]:
 
 def _counted(question: Question) -> tuple[list[int], dict[Span, dict[int, tuple[float, float]]]]:
     """When states began, and the spans of each state. What an integral is at an instant depends on nothing later."""
-    app = app_of(question.world)
-    tracing = None if app is None else tracing_of(app)
-    if app is None or tracing is None:
+    traced = list(_traced(app_of(question.world)))
+    if not traced:
         return [], {}
-    graphs = Graphs(question.world, app, question.readings)
     states = question.readings.states(question.readings.begins, question.world.clock)
     found: dict[Span, dict[int, tuple[float, float]]] = {}
-    known: dict[int, dict[Span, tuple[float, float]]] = {}
-    for index, state in enumerate(states):
-        graph = graphs.of(state)
-        spans = known.get(id(graph))
-        if spans is None:
-            spans = known[id(graph)] = spans_of(graph, tracing)
-        for span, measured in spans.items():
-            found.setdefault(span, {})[index] = measured
-        effort.spend(0.3 * len(spans))
+    for app, tracing in traced:
+        graphs = Graphs(question.world, app, question.readings)
+        known: dict[int, dict[Span, tuple[float, float]]] = {}
+        for index, state in enumerate(states):
+            graph = graphs.of(state)
+            spans = known.get(id(graph))
+            if spans is None:
+                spans = known[id(graph)] = spans_of(graph, tracing)
+            for span, measured in spans.items():
+                found.setdefault(span, {})[index] = measured
+            effort.spend(0.3 * len(spans))
     return [state.start for state in states], found
+
+
+def _traced(app: App | None) -> Iterator[tuple[App, Tracing]]:
+    """The applications that write spans, with how these are called."""
+    for each in () if app is None else app.parts or (app,):
+        tracing = tracing_of(each)
+        if tracing is not None:
+            yield each, tracing
 
 
 def _totals(starts: Sequence[int], rates: dict[int, float], times: Times) -> tuple[Values, int]:
@@ -180,8 +188,7 @@ def _buckets(question: Question, target: Target, times: Times) -> Iterator[Row]:
 
 
 def _targets(question: Question) -> Sequence[Target]:
-    app = app_of(question.world)
-    return () if app is None or tracing_of(app) is None else (Target(JOB, INSTANCE),)
+    return (Target(JOB, INSTANCE),) if any(_traced(app_of(question.world))) else ()
 
 
 FAMILIES: tuple[Family, ...] = (

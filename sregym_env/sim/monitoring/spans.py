@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from sregym_env.cluster.app import Journey
+from sregym_env.cluster.app import App, Journey
 from sregym_env.cluster.tracing import Tracing
 from sregym_env.runtime import effort
 from sregym_env.runtime.clock import HOUR, SECOND
@@ -34,7 +34,7 @@ from sregym_env.telemetry.traces.model import (
     Trace,
     TraceQuery,
 )
-from sregym_env.telemetry.traces.source import MAX_TRACES, fits
+from sregym_env.telemetry.traces.source import MAX_TRACES, TraceSource, fits
 
 SLOT = 2 * SECOND
 """Of each journey at most one request in so long is kept: collectors sample."""
@@ -61,14 +61,59 @@ class Moment:
     slot: int
 
 
-class WorldTraces:
-    """The traces of a world as it is now (implements :class:`~sregym_env.telemetry.traces.source.TraceSource`)."""
+def traces_of(world: SimWorld) -> TraceSource:
+    """The traces of a world as it is now."""
+    app, key, readings = app_of(world), world.plan.key or "published", Readings(world)
+    if app is None or not app.parts:
+        return WorldTraces(world, app, readings, key)
+    return JoinedTraces([WorldTraces(world, part, readings, f"{key} {part.name}") for part in app.parts])
 
-    def __init__(self, world: SimWorld) -> None:
+
+class JoinedTraces:
+    """The traces of several applications (implements :class:`~sregym_env.telemetry.traces.source.TraceSource`)."""
+
+    def __init__(self, several: Sequence[WorldTraces]) -> None:
+        self._several = several
+
+    def search(self, query: TraceQuery) -> list[Trace]:
+        """Traces with a span that fits, newest first."""
+        limit = min(query.limit, MAX_TRACES) if query.limit > 0 else MAX_TRACES
+        found = [trace for each in self._several for trace in each.search(query)]
+        return sorted(found, key=lambda trace: -min(span.start for span in trace.spans))[:limit]
+
+    def get(self, trace_id: str) -> Trace | None:
+        """The trace of an identifier."""
+        return next(filter(None, (each.get(trace_id) for each in self._several)), None)
+
+    def services(self) -> list[str]:
+        """Services that have written spans."""
+        return sorted({service for each in self._several for service in each.services()})
+
+    def operations(self, service: str) -> list[Operation]:
+        """What services of that name have done."""
+        found = {operation for each in self._several for operation in each.operations(service)}
+        return sorted(found, key=lambda operation: (operation.name, operation.kind))
+
+    def dependencies(self, start: int, end: int) -> list[Dependency]:
+        """Calls between services in the traces of a range."""
+        counts: dict[tuple[str, str], int] = {}
+        for each in self._several:
+            for call in each.dependencies(start, end):
+                counts[call.parent, call.child] = counts.get((call.parent, call.child), 0) + call.calls
+        return [Dependency(parent, child, count) for (parent, child), count in sorted(counts.items())]
+
+
+class WorldTraces:
+    """The traces of an application in a world as it is now (implements
+    :class:`~sregym_env.telemetry.traces.source.TraceSource`)."""
+
+    def __init__(self, world: SimWorld, app: App | None, readings: Readings, key: str) -> None:
+        """``key``: what the requests that are kept are drawn by."""
         self._world = world
-        self._app = app_of(world)
+        self._app = app
+        self._key = key
         self._tracing = None if self._app is None else tracing_of(self._app)
-        self._readings = Readings(world)
+        self._readings = readings
         self._graphs = None if self._app is None else Graphs(world, self._app, self._readings)
 
     # --- what is asked ----------------------------------------------------------------------------
@@ -181,6 +226,8 @@ class WorldTraces:
             if run.process.key in self._world.processes
             and (place := self._readings.place(run.process)) is not None
             and place.name in names
+            and app is not None
+            and place.namespace in app.namespaces
         ]
         return min(started, default=1 << 62)
 
@@ -209,10 +256,6 @@ class WorldTraces:
             expected = rates.get(journey.name, 0.0) * self._tracing.sampled * (SLOT / SECOND)
             if expected >= 1.0 or keyed_unit(self._key, "kept", index, slot) < expected:
                 yield Moment(index, slot)
-
-    @property
-    def _key(self) -> str:
-        return self._world.plan.key or "published"
 
     def _time(self, moment: Moment) -> int:
         return moment.slot * SLOT + int(keyed_unit(self._key, "at", moment.journey, moment.slot) * SLOT)
@@ -471,4 +514,4 @@ def _unmixed(key: str, number: int) -> int:
     return (left << 32) | right
 
 
-__all__ = ["Moment", "WorldTraces"]
+__all__ = ["Moment", "WorldTraces", "traces_of"]

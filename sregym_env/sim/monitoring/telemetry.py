@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from sregym_env.sim.monitoring import http
 from sregym_env.sim.monitoring.alerts import recorded
 from sregym_env.sim.monitoring.log_streams import WorldLogs
-from sregym_env.sim.monitoring.spans import WorldTraces
+from sregym_env.sim.monitoring.spans import traces_of
 from sregym_env.sim.world import SimWorld
 from sregym_env.telemetry.labels import NAME, Labels, value_of
 from sregym_env.telemetry.logql.queries import (
@@ -21,6 +21,7 @@ from sregym_env.telemetry.logql.queries import (
 from sregym_env.telemetry.promql.engine import Engine, Result
 from sregym_env.telemetry.promql.parser import parse_selector
 from sregym_env.telemetry.series import Metadata
+from sregym_env.telemetry.traces.source import TraceSource
 
 NANO = 1000
 """Nanoseconds in a microsecond."""
@@ -115,6 +116,6 @@ class SimTelemetry:
         return SimLogs(self._world)
 
     @property
-    def traces(self) -> WorldTraces:
+    def traces(self) -> TraceSource:
         """Jaeger."""
-        return WorldTraces(self._world)
+        return traces_of(self._world)

@@ -97,7 +97,7 @@ class Locust(Quiet):
                 state["port"],
                 Call(f"{journey.method} {journey.path.partition('?')[0]}"),
             )
-            for journey in app.journeys
+            for journey in app.at(ctx.process.namespace).journeys
         )
 
     def serve(self, ctx: ProcessContext, call: Call, port: int) -> Flow:
@@ -162,8 +162,9 @@ def _statistics(ctx: ProcessContext) -> dict[str, object]:
     span = max((ctx.now() - since) / SECOND, 1.0)
     kinds = {
         journey.name: (journey.method, journey.path.partition("?")[0])
-        for journey in (app.journeys if app else ())
+        for journey in (app.at(ctx.process.namespace).journeys if app else ())
     }
+    others = {journey.name for journey in (app.journeys if app else ())} - {*kinds}
     sums: dict[str, list[float]] = {name: [0.0, 0.0, 0.0] for name in kinds}
     errors: dict[tuple[str, str], float] = {}
     until = ctx.now()
@@ -171,6 +172,8 @@ def _statistics(ctx: ProcessContext) -> dict[str, object]:
         begun = max(segment.start, since)
         if begun < until:
             for journey in segment.journeys:
+                if journey.name in others:
+                    continue
                 sent = journey.rate * (until - begun) / SECOND
                 total = sums.setdefault(journey.name, [0.0, 0.0, 0.0])
                 total[0] += sent

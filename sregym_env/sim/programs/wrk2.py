@@ -88,7 +88,7 @@ class Wrk2(Quiet):
                 state["port"],
                 Call(f"{journey.method} {journey.path.partition('?')[0]}"),
             )
-            for journey in app.journeys
+            for journey in app.at(ctx.process.namespace).journeys
         )
 
     def lines(self, ctx: ProcessContext, since: int) -> list[Line]:
@@ -220,7 +220,11 @@ def _time(value: float) -> str:
 
 
 def _spans(ctx: ProcessContext, begun: int, ended: int) -> Iterator[tuple[float, JourneyState]]:
-    """(seconds, state) of every journey in every stretch of the history."""
+    """(seconds, state) of every journey of its users in every stretch of the history."""
+    app = ctx.world.app
+    others = {each.name for each in app.journeys}
+    others -= {each.name for each in app.at(ctx.process.namespace).journeys}
     for segment, held in window(ctx.world, begun, ended):
         for journey in segment.journeys:
-            yield held, journey
+            if journey.name not in others:
+                yield held, journey

@@ -200,6 +200,7 @@ def _are_users(world: SimWorld, process: Process) -> bool:
     pod = addressing.pod_of(world, process)
     if app is None or pod is None or process.namespace not in app.namespaces:
         return False
+    app = app.at(process.namespace)
     component = app.by_name.get(workload_of(world, pod)[1])
     return (
         component is not None
@@ -497,7 +498,8 @@ class SimTraffic:
             covered += held
             for state in segment.components:
                 if namespaces is None or state.namespace in namespaces:
-                    sums.setdefault(state.name, _Sum()).add(state.rate * held, state.ok, state.latency, ())
+                    name = state.name if app is None else app.called(state.namespace, state.name)
+                    sums.setdefault(name, _Sum()).add(state.rate * held, state.ok, state.latency, ())
         return [
             ComponentHealth(name, total.requests / covered, total.ok_ratio, total.mean_latency)
             for name, total in sorted(sums.items())

@@ -66,7 +66,7 @@ def _borrowed(app: App, chance: Chance) -> str:
     """A name that a neighbour shares with a component of the application, in a good third of all worlds."""
     if not chance.yes("borrowed", 0.35):
         return ""
-    return chance.choice("name", [c.name for c in app.components if c.kind != "load"])
+    return chance.choice("name", [c.workload_name for c in app.components if c.kind != "load"])
 
 
 def _shares(pods: int, tenants: int) -> list[int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from sregym_env.cluster.app import App
+from sregym_env.cluster.composed import composed
 from sregym_env.runtime.chance import Chance
 from sregym_env.worlds.variation import (
     containers,
@@ -45,8 +46,10 @@ KNOBS = (
 def vary(app: App, chance: Chance, names: tuple[str, ...] = ()) -> App:
     """Another member of the family of ``app``, equally healthy. The same chance draws the same one.
 
-    ``names`` are those outside the cluster that its name server knows: some of the pods need them.
+    Of several in one cluster each varies by itself. ``names`` are those outside the cluster that its name server knows: some of the pods need them.
     """
+    if app.parts:
+        return composed([vary(part, chance.at(part.name), names) for part in app.parts])
     own = app if app.family is None else app.family(app, chance.at("family"))
     draft = Draft(app, own, names)
     for knob in KNOBS:

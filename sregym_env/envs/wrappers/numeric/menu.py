@@ -73,7 +73,7 @@ class Verb:
 
 def _named(parts: Parts) -> str:
     workload = parts.component.workload
-    return f"{SHORT.get(workload, workload)}/{parts.component.name} -n {parts.namespace}"
+    return f"{SHORT.get(workload, workload)}/{parts.component.workload_name} -n {parts.namespace}"
 
 
 def _awaited(parts: Parts) -> str:
@@ -216,9 +216,7 @@ def _demand_known(what: str, given: Sequence[str], known: Mapping[str, Any]) -> 
 def sizes_of(app: App) -> dict[str, Declared]:
     """How large an application declares the components that a view shows."""
     manifests = declared(app)
-    places = {
-        each.name: (each.workload, app.namespace_of(each.name), each.name) for each in components_of(app)
-    }
+    places = {each.name: app.workload_of(each.name) for each in components_of(app)}
     return {
         each.name: Declared.of(each, manifests[places[each.name]])
         for each in components_of(app)

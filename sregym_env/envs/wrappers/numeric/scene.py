@@ -92,7 +92,7 @@ class Scene:
         parts = {}
         for component in shown:
             namespace = app.namespace_of(component.name)
-            workload = listed[component.workload].get((namespace, component.name))
+            workload = listed[component.workload].get((namespace, component.workload_name))
             parts[component.name] = Parts(
                 component,
                 namespace,

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sregym_env.cluster.api import World
-from sregym_env.cluster.app import App
+from sregym_env.cluster.app import SLO, App
 from sregym_env.cluster.health import ComponentHealth, JourneyHealth
 from sregym_env.envs.wrappers.numeric.scene import Parts, Scene, components_of
 from sregym_env.kube.types import Manifest
@@ -121,7 +121,7 @@ def _journey(app: App, health: JourneyHealth | None) -> list[float]:
     # Users who are not there are not served.
     if health is None or health.requests <= 0.0:
         return [0.0, 1.0]
-    return [health.success_ratio, _slowness(app, health.latency_seconds)]
+    return [health.success_ratio, _slowness(app.slo.of(health.journey), health.latency_seconds)]
 
 
 def _workload(parts: Parts, replicas: int) -> list[float]:
@@ -166,12 +166,12 @@ def _traffic(app: App, health: ComponentHealth | None) -> list[float]:
     if health is None or health.rate <= 0.0:
         return [0.0, 0.0, 0.0, 0.0]
     rate = log1p(health.rate) / log1p(10.0 * max(app.rate, 1.0))
-    return [1.0, rate, health.success_ratio, _slowness(app, health.latency_seconds)]
+    return [1.0, rate, health.success_ratio, _slowness(app.slo, health.latency_seconds)]
 
 
-def _slowness(app: App, seconds: float) -> float:
+def _slowness(slo: SLO, seconds: float) -> float:
     """0 for at once, one half for what users are promised, towards 1 for ever."""
-    return seconds / (seconds + app.slo.latency_seconds)
+    return seconds / (seconds + slo.latency_seconds)
 
 
 def _statuses(pod: Manifest, kind: str = "containerStatuses") -> list[Manifest]:

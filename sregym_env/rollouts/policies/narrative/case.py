@@ -48,7 +48,7 @@ class Case:
         self._candidates = {value for each in self.instances for value in diagnosis.candidates(each)}
         self._wanted = tuple(dict.fromkeys(value for each in self.instances for value in _wanted(each)))
         # Everybody's name stands everywhere.
-        self._names = {name for c in self.app.components for name in (c.name, c.service)}
+        self._names = {name for c in self.app.components for name in (c.workload_name, c.service)}
         self._fields = " ".join(instance.spec.field for instance in self.instances)
 
     @property
@@ -113,7 +113,7 @@ class Case:
 
 def _of(pod: str, app: App) -> str:
     """The component to which a pod belongs, by its name; empty for a stranger."""
-    owners = [name for name in app.by_name if pod.startswith(f"{name}-")]
+    owners = [c.name for c in app.components if pod.startswith(f"{c.workload_name}-")]
     return max(owners, key=len, default="")
 
 

@@ -49,7 +49,7 @@ class Telling:
 def facts(instance: FaultInstance, chance: Random) -> dict[str, str]:
     """What an account of a fault may name, by the names that the ways of putting it use."""
     spec, target = instance.spec, instance.target
-    first = target.workload_of(spec.components[0])
+    first = target.workload_of(target.components[0])
     kind = kind_of(first.resource)
     workload = chance.choice((f"{kind} {first.name}", f"the {first.name} {kind.lower()}"))
     component = spoken(first.name)
@@ -230,7 +230,10 @@ def tell(
         score = judge.grade(words, specs, app).score
         if score > best_score:
             given = (value for way, each in zip(taken, known, strict=True) for value in values(way, each))
-            alone = tuple(way.format_map(each) for way, each in zip(taken, known, strict=True))
+            alone = tuple(
+                _placed(instance, way.format_map(each))
+                for instance, way, each in zip(instances, taken, known, strict=True)
+            )
             best, best_score = Telling(words, tuple(dict.fromkeys(given)), alone), score
         # What a judge misreads teaches the wrong thing, however right it is.
         if score >= GOOD:
@@ -268,13 +271,18 @@ def _said(
     for instance, way, each in zip(instances, taken, known, strict=True):
         mechanism = instance.spec.mechanism
         if not brief or mechanism not in alike:
-            causes.append(way.format_map(each))
+            causes.append(_placed(instance, way.format_map(each)))
             alike.setdefault(mechanism, [])
             continue
         own = [value for value in values(way, each) if not any(value in cause for cause in causes)]
         alike[mechanism].append(f"{each['component']} ({', '.join(own)})" if own else each["component"])
     shared = [f"The same is wrong with {listed(others)}." for others in alike.values() if others]
     return [*causes, *shared]
+
+
+def _placed(instance: FaultInstance, cause: str) -> str:
+    """A cause with where it is, which goes without saying where there is one application."""
+    return cause if instance.target.inventory.whole is None else f"In {instance.spec.namespace}, {cause}"
 
 
 _OPENINGS = (

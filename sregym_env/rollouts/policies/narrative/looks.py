@@ -29,10 +29,12 @@ class Look:
 
 def openings(app: App, chance: Random) -> list[Look]:
     """First looks in random order, one of each sort."""
-    main = app.namespace
+    # Of several in one cluster, one is where somebody begins.
+    main = chance.choice(app.parts).namespace if app.parts else app.namespace
     spaces = app.namespaces
-    entry = _workload(app, app.by_name[app.entry])
-    kinds = ",".join(dict.fromkeys(c.workload.partition(".")[0] for c in _rolled(app)))
+    way_in = app.called(main, app.at(main).entry)
+    entry = _workload(app, app.by_name[way_in])
+    kinds = ",".join(dict.fromkeys(c.workload.partition(".")[0] for c in _rolled(app, main)))
     found = [
         Look("alerts", "alerts"),
         users(app, chance.choice(app.journeys), chance),
@@ -46,7 +48,7 @@ def openings(app: App, chance: Random) -> list[Look]:
         Look(
             f"kubectl logs {named(entry)}{scope(entry)} --tail={chance.choice((15, 20, 30))}",
             "entry",
-            app.entry,
+            way_in,
         ),
         Look("; ".join(f"kubectl top pods -n {space}" for space in spaces), "top"),
         Look(f"kubectl get {kinds} -n {main}{chance.choice(('', ' -o wide'))}", "workloads"),
@@ -65,6 +67,7 @@ def pods(app: App, chance: Random) -> Look:
 
 def users(app: App, journey: Journey, chance: Random) -> Look:
     """One request as a user makes it."""
+    app = app.whose(journey.name)
     entry = app.by_name[app.entry]
     method = "" if journey.method == "GET" else f" -X {journey.method}"
     url = f"http://{entry.service}.{app.namespace_of(app.entry)}:{entry.offered_port}{journey.path}"
@@ -92,17 +95,18 @@ def _short(ref: ObjectRef) -> str:
 
 
 def _workload(app: App, component: Component) -> ObjectRef:
-    return ObjectRef(component.workload, component.name, app.namespace_of(component.name))
+    resource, namespace, name = app.workload_of(component.name)
+    return ObjectRef(resource, name, namespace)
 
 
-def _rolled(app: App) -> list[Component]:
-    return [c for c in app.components if c.workload in ROLLED and app.namespace_of(c.name) == app.namespace]
+def _rolled(app: App, namespace: str) -> list[Component]:
+    return [c for c in app.components if c.workload in ROLLED and app.namespace_of(c.name) == namespace]
 
 
 def path(app: App, component: str) -> tuple[str, ...]:
     """The calls from the way in to a component, both included; the component alone where nobody calls it."""
-    frontier: list[tuple[str, ...]] = [(app.entry,)]
-    seen = {app.entry}
+    frontier: list[tuple[str, ...]] = [(entry,) for entry in app.entries]
+    seen = {*app.entries}
     while frontier:
         way = frontier.pop(0)
         if way[-1] == component:

@@ -175,7 +175,7 @@ def _guilty(staged: Staged) -> frozenset[ObjectKey]:
     for spec in staged.specs:
         for name in spec.components:
             component, namespace = app.by_name[name], app.namespace_of(name)
-            found.add((component.workload, namespace, name))
+            found.add(app.workload_of(name))
             found.add(("services", namespace, component.service))
             found.add(("persistentvolumeclaims", namespace, component.volume))
     return frozenset(found)
