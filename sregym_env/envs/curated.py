@@ -38,6 +38,7 @@ CURATED: tuple[str, ...] = (
     "service_port_conflict_hotel_reservation",
     "latent_sector_error",
     "admission_webhook_outage_hotel_reservation",
+    "admission_webhook_tls_mismatch_hotel_reservation",
     "network_policy_block",
     "hotel_res_concurrent_fault",
     "assign_to_non_existent_node",

@@ -796,6 +796,21 @@ _ALL = (
         through=("webhook_unreachable", "missing_service", "quota_blocks_pods"),
     ),
     Mechanism(
+        "untrusted_authority",
+        "credentials",
+        (
+            "authority wrong|instead|contrast|stale|changed|absent|lack|unknown_ca",
+            "certificate unknown_ca",
+            "certificate wrong authority",
+            "untrusted certificate|authority|webhook",
+        ),
+        valued=("VALUE authority|certificate|webhook",),
+        kinds=("ValidatingWebhookConfiguration", "MutatingWebhookConfiguration", "Secret"),
+        kin=("certificate_expired",),
+        through=("webhook_unreachable", "missing_service", "quota_blocks_pods"),
+        rivals=("certificate_expired",),
+    ),
+    Mechanism(
         "host_port_conflict",
         "scheduling",
         ("host_port conflict|wrong|no_node|pending|changed|number|require",),

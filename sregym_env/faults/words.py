@@ -21,6 +21,7 @@ OBJECTS: Mapping[str, str] = {
     "webhook": r"(?:(?:validating|mutating|admission) )*web-?hooks?(?: config\w*)?|(?:validating|mutating)webhookconfigurations?"
     r"|failure ?policy(?:: ?fail)?|admission (?:check|control|controller|plugin|step|gate)",
     "certificate": r"(?:(?:tls|ssl|serving|server|x\.?509|webhook) ?-?)*cert(?:ificate)?s?(?: chain)?|x\.?509",
+    "authority": r"ca[ -]?bundles?|(?:certificate |signing |issuing )?authorit(?:y|ies)|(?:wrong |old |other |root |trust |signing |issuing )*cas?(?: cert\w*)?(?: bundle)?|(?:trust|root)[ -]?(?:bundle|anchor|store)s?|ca\.crt|issuers?",
     "host_port": r"host[ _-]?ports?|ports? (?:on|of) (?:the|its|their|every|each|all) (?:node|host|machine)s?(?: itself)?|node'?s'? ports?|ports? of the node",
     "update_strategy": r"max ?-?unavailable|max ?-?surge|(?:rolling ?-?)?(?:update|rollout|deployment) ?-?strateg(?:y|ies)|strategy|rollingupdate",
     "cronjob": r"cron ?-?jobs?|cron (?:task|entry)|scheduled (?:job|task|run|script)s?|(?:periodic|recurring|nightly|hourly) (?:job|task|script|run)s?",
@@ -270,6 +271,8 @@ ACTS: Mapping[str, str] = {
     "rewrites": r"(?:re-?|over)?writ(?:es?|ing|ten)|overwr\w+|revert\w*|re-?appl\w+|re-?sets?|puts? (?:it |that |the limit )?back|sets? (?:it |that |the limit )?back"
     r"|patch(?:es|ed|ing)?|lowers?|lowered|lowering|cuts?|cutting|shrink\w*|undo(?:es|ing)?|pushes?|takes? (?:it )?down|keeps? (?:\w+ )?(?:setting|changing|lowering|cutting|putting)|sets?|writes?",
     "again": r"again|every (?:time|run|hour|night|day|few|\S+ minutes?|\S+ min)|whenever|repeated\w*|keeps?|each (?:run|time|hour|night)|on (?:its |a )?schedule|constantly|regularly|nightly|hourly|over and over|anew",
+    "unknown_ca": r"(?:signed|issued) by (?:an? |the )?(?:\w+ )?(?:unknown|untrusted|different|other|another|foreign|wrong)(?: \w+){0,2}|(?:has|have|had|did)(?:n't| not|nothing| never) (?:sign\w*|issue\w*)|unknown (?:certificate )?authority|self-?signed|(?:is|are|was|were)(?:n't| not) (?:signed|issued) by",
+    "untrusted": r"un-?trusted|(?:does|do|did|will|would|is|are|can|could)(?:n't|not| not| no longer) (?:be )?(?:trust\w*|verif\w+|validat\w+)|no longer trust\w*|(?:fails?|failed) (?:to )?(?:trust|verif\w+|validat\w+)|distrust\w*",
     "expired": r"expir\w+|out ?-?dated|past (?:its|the|their) (?:date|end|not ?after|validity|expiry)|ran out|run out|runs out|lapsed|no longer valid|not valid any ?more|over(?: since)?|too old|(?:is|was) not renewed|never renewed|not ?after",
     "held": r"holds?|held|holding|keeps?|kept|keeping|takes?|took|taken|taking|owns?|acquir\w+|sits? on|sitting on|grabs?|grabbed|has|having|open|never (?:commits?|committed|releases?|released|ends?|lets go)|granted|occup\w+|lock(?:s|ed)|monopoli\w+",
     "bygone": r"old(?:er)?|outdated|obsolete|former|previous|legacy|earlier|left ?-?over|retired|superseded|deprecated|abandoned|prior|ancient|bygone|stale",

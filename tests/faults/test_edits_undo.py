@@ -101,6 +101,7 @@ NEED_NODES = (
     "priority_preempts_production",
     "recurring_memory_cut",
     "served_feature_flag",
+    "webhook_ca_mismatch",
     "webhook_certificate_expired",
     "webhook_shrinks_limits",
 )

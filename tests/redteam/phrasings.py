@@ -358,6 +358,12 @@ STATEMENTS: dict[str, tuple[str, ...]] = {
         "the args of {c} limit its maxmemory to {wrong}",
         "{c}: --maxmemory {wrong} is less than the server itself needs",
     ),
+    "webhook_ca_mismatch": (
+        "the caBundle of the admission webhook {r} holds another authority ({wrong}), so pods of {c} cannot be created",
+        "{c} has no pod because the certificate of webhook {r} is signed by an authority that is not in its caBundle",
+        "webhook {r} has the wrong CA bundle ({wrong} instead of {right}) and {c} is not re-created",
+        "the API server does not trust the certificate of webhook {r}: its caBundle is that of {wrong}, and {c} gets no pod",
+    ),
     "webhook_certificate_expired": (
         "the certificate of the admission webhook {r} has expired, so pods of {c} cannot be created",
         "{c} has no pod because the serving certificate of webhook {r} expired",

@@ -267,6 +267,12 @@ RIGHT: dict[str, tuple[str, ...]] = {
         "The rollout strategy of {c} is unsafe: maxUnavailable={wrong} lets every pod go before a new one is ready.",
         "No old pod of {c} was kept during the rollout because maxUnavailable is {wrong}.",
     ),
+    "webhook_ca_mismatch": (
+        "The caBundle in the webhook configuration {r} is {wrong}'s, but the server's certificate was issued by {right}. As its failurePolicy is Fail, no pod of {c} can be created.",
+        "{c}'s ReplicaSet cannot create pods: the admission webhook {r} presents a certificate signed by an authority other than the one in its CA bundle.",
+        "Somebody put the wrong CA ({wrong}) into the caBundle of webhook {r}, and so the API server does not trust it and {c} is not re-created.",
+        "x509: certificate signed by unknown authority when calling {r}; the ca bundle of the webhook is stale, so {c} has no pod.",
+    ),
     "webhook_certificate_expired": (
         "The serving certificate of the webhook {r} has expired. As its failurePolicy is Fail, no pod of {c} can be created.",
         "{c}'s ReplicaSet cannot create pods: calling the admission webhook {r} fails with x509, the certificate has expired.",
@@ -567,6 +573,12 @@ NEAR: dict[str, tuple[str, ...]] = {
         "{c} is scaled to zero replicas.",
         "The readiness probe of {c} asks for a wrong path.",
         "The image of {c} cannot be pulled.",
+    ),
+    "webhook_ca_mismatch": (
+        "A ResourceQuota refuses new pods of {c}.",
+        "The serving certificate of the admission webhook {r} has expired, so no pod of {c} can be created.",
+        "The webhook {r} points to a Service that does not exist, so {c} gets no pod.",
+        "The service account of {c} does not exist.",
     ),
     "webhook_certificate_expired": (
         "A ResourceQuota refuses new pods of {c}.",
