@@ -811,6 +811,20 @@ _ALL = (
         rivals=("certificate_expired",),
     ),
     Mechanism(
+        "admission_deadline_exceeded",
+        "admission",
+        (
+            "webhook together deadline|waits /18",
+            "adds_up deadline /8",
+            "webhook policy deadline|unanswered|blocked /18",
+            "api_server policy blocked|unanswered|deadline|lack|absent|wrong /14",
+        ),
+        valued=("VALUE policy|webhook|api_server",),
+        kinds=("NetworkPolicy", "MutatingWebhookConfiguration"),
+        kin=("network_policy_isolation", "webhook_unreachable"),
+        through=("network_policy_isolation", "webhook_unreachable", "missing_service", "quota_blocks_pods"),
+    ),
+    Mechanism(
         "host_port_conflict",
         "scheduling",
         ("host_port conflict|wrong|no_node|pending|changed|number|require",),

@@ -105,5 +105,5 @@ def webhook_ca_mismatch(
         ],
         accepts=[secret, workload, ObjectRef("services", name, place)],
         aliases=[webhook, secret.name],
-        cured=untouched(other),
+        cured=untouched(other, wrong),
     )

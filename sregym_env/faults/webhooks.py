@@ -11,7 +11,7 @@ from sregym_env.cluster.edits import ObjectRef
 from sregym_env.cluster.targets import ComponentTarget
 from sregym_env.faults.commands import restart, restart_short
 from sregym_env.faults.fault import Predicate
-from sregym_env.faults.standing import Stands
+from sregym_env.faults.standing import Keeps
 from sregym_env.kube.types import Manifest
 
 GROUP = "admissionregistration.k8s.io"
@@ -76,9 +76,9 @@ def bystanders(name: str, bundle: str = "") -> list[Manifest]:
     return [configuration("Validating", name, ingresses), configuration("Mutating", beside, pods)]
 
 
-def untouched(name: str) -> list[Predicate]:
-    """Whether those two are there still."""
-    return [Stands(reference("Validating", name)), Stands(reference("Mutating", _BESIDE[name]))]
+def untouched(name: str, bundle: str = "") -> list[Predicate]:
+    """Whether those two are there still, and as they were."""
+    return [Keeps(*bystanders(name, bundle))]
 
 
 def reference(kind: str, name: str) -> ObjectRef:
@@ -137,7 +137,7 @@ def names_of(name: str, place: str) -> tuple[str, str]:
     return host, f"{host}.cluster.local"
 
 
-def server(name: str, place: str) -> list[Manifest]:
+def server(name: str, place: str, affinity: Mapping[str, Any] | None = None) -> list[Manifest]:
     """A webhook's server and its Service; its certificate lies in the Secret ``NAME-tls``."""
     labels = {"app": name}
     container = {
@@ -153,10 +153,12 @@ def server(name: str, place: str) -> list[Manifest]:
         "volumeMounts": [{"name": "certs", "mountPath": "/certs", "readOnly": True}],
         "resources": {"requests": {"cpu": "10m", "memory": "32Mi"}},
     }
-    spec = {
+    spec: dict[str, Any] = {
         "containers": [container],
         "volumes": [{"name": "certs", "secret": {"secretName": f"{name}-tls"}}],
     }
+    if affinity is not None:
+        spec["affinity"] = affinity
     return [
         {
             "apiVersion": "apps/v1",

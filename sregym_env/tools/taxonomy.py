@@ -301,6 +301,12 @@ _ALL = (
         "A valid certificate is verified against another authority's bundle, as a webhook's caBundle (x509: unknown authority).",
     ),
     KindOfCause(
+        "admission_deadline_exceeded",
+        "Admission webhooks that may fail take longer together than a request may",
+        "Webhooks with failurePolicy Ignore that the API server cannot reach, as by a NetworkPolicy, are waited for one after the "
+        "other (context deadline exceeded).",
+    ),
+    KindOfCause(
         "host_port_conflict",
         "A pod asks for a port of its node that another pod has",
         "hostPort of a container is taken on every node (didn't have free ports), so pods stay Pending.",

@@ -104,6 +104,7 @@ NEED_NODES = (
     "webhook_ca_mismatch",
     "webhook_certificate_expired",
     "webhook_shrinks_limits",
+    "webhooks_time_out_together",
 )
 """Faults that strike nodes, or need them or the cluster's own namespaces; or pods that start; that these are undone is a line of ``sregym validate``."""
 

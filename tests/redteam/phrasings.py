@@ -298,6 +298,12 @@ STATEMENTS: dict[str, tuple[str, ...]] = {
         "{c} is Pending: volume node affinity conflict, since the nodeSelector pins it to the wrong node",
         "{c}'s pod is forced onto a node where its PV is not available, by nodeSelector",
     ),
+    "webhooks_time_out_together": (
+        "the policy {r} blocks the API server from the mutating webhooks, whose timeouts together exceed the deadline of a request, so {c}'s pod cannot be created",
+        "{c} cannot be re-created: four webhooks with failurePolicy Ignore time out one after the other, because NetworkPolicy {r} lets only pods of kube-system in",
+        "the pods of {c} are not created because several webhooks are waited for in turn, longer than a request may take; {r} keeps the API server out",
+        "NetworkPolicy {r} no longer allows the API server to reach the admission webhooks, so creating pods of {c} runs into the deadline",
+    ),
     "wrong_binary": (
         "the container of {c} runs the wrong command ({wrong}) instead of {c}",
         "deployment {c} has command: {wrong}, so it starts another service's binary",

@@ -286,6 +286,12 @@ RIGHT: dict[str, tuple[str, ...]] = {
         "A platform webhook ({r}) caps the memory limit of new pods at {wrong}, too little for {c}.",
         "MutatingWebhookConfiguration {r} sets limits.memory={wrong} on the pods of {c}.",
     ),
+    "webhooks_time_out_together": (
+        "NetworkPolicy {r} in the webhooks' namespace only admits pods of kube-system. The API server is host-network, so it is blocked, each webhook runs into its timeout, and together they exceed the request's 34 s. {c} gets no pod.",
+        "{c}'s ReplicaSet fails with context deadline exceeded: four mutating webhooks are unreachable for the API server because of policy {r}; each is ignored, but their timeouts add up past the deadline.",
+        "Creating pods of {c} times out because several admission webhooks, which the API server cannot reach through {r}, are waited for one after another.",
+        "The policy {r} was narrowed to a namespace selector, so the kube-apiserver can no longer call the admission webhooks; cumulative timeouts exceed the admission deadline and {c} is not re-created.",
+    ),
     "webhook_without_backend": (
         "The webhook configuration {r} refers to a Service that does not exist. Because failurePolicy is Fail, {c} gets no new pod.",
         "{c}'s pods are refused at admission: the webhook {r} cannot be called.",
@@ -591,6 +597,12 @@ NEAR: dict[str, tuple[str, ...]] = {
         "The image of {c} is broken.",
         "The liveness probe of {c} asks for a wrong port.",
         "A ResourceQuota refuses new pods of {c}.",
+        "{c} is scaled to zero replicas.",
+    ),
+    "webhooks_time_out_together": (
+        "A ResourceQuota refuses new pods of {c}.",
+        "The certificate of an admission webhook has expired, so no pod of {c} can be created.",
+        "The Service {c} was deleted.",
         "{c} is scaled to zero replicas.",
     ),
     "webhook_without_backend": (
