@@ -431,8 +431,11 @@ def _await_gone(world: World, target: ObjectRef) -> None:
 def _issue(world: World, edit: IssueCertificate, manager: str) -> Undo:
     now, name, space = world.now(), edit.target.name, edit.target.namespace
     begins, ends = now - round(edit.age * SECOND), now + round(edit.left * SECOND)
-    made = certificates.issued(f"{space}/{name}", edit.names, begins, ends)
+    key, signer = f"{space}/{name}", edit.signer or certificates.PLAIN
+    made = certificates.issued(key, edit.names, begins, ends, signer)
     data = {"tls.crt": made.certificate, "tls.key": made.key}
+    if edit.signer:
+        data["ca.crt"] = certificates.authority(key, signer)
     secret = {
         "apiVersion": "v1",
         "kind": "Secret",

@@ -18,6 +18,9 @@ from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 FIRST, LAST = datetime(2020, 1, 1, tzinfo=UTC), datetime(2060, 1, 1, tzinfo=UTC)
 """From when to when authorities are valid."""
 
+PLAIN = "ca"
+"""The common name of authorities that nobody has given one."""
+
 
 class Pair(NamedTuple):
     """A certificate and its private key, PEM."""
@@ -27,17 +30,20 @@ class Pair(NamedTuple):
 
 
 @lru_cache(maxsize=64)
-def authority(key: str) -> str:
-    """The certificate (PEM) of the authority that a text stands for."""
+def authority(key: str, name: str = PLAIN) -> str:
+    """The certificate (PEM) of the authority that a text stands for, by its common name."""
     own = _private(key, "ca")
-    return _pem(_builder(key, "ca", own, FIRST, LAST, ca=True).sign(own, None))
+    return _pem(_builder(key, name, own, FIRST, LAST, ca=True, signer=name).sign(own, None))
 
 
 @lru_cache(maxsize=64)
-def issued(key: str, names: tuple[str, ...], begins: int, ends: int) -> Pair:
-    """A serving certificate of that authority for some names, valid between two instants (microseconds since 1970)."""
+def issued(key: str, names: tuple[str, ...], begins: int, ends: int, signer: str = PLAIN) -> Pair:
+    """A serving certificate of that authority for some names, valid between two instants (microseconds since 1970).
+
+    ``signer`` is the authority's common name.
+    """
     own = _private(key, names[0])
-    builder = _builder(key, names[0], own, _instant(begins), _instant(ends), ca=False)
+    builder = _builder(key, names[0], own, _instant(begins), _instant(ends), ca=False, signer=signer)
     built = builder.add_extension(
         x509.SubjectAlternativeName([x509.DNSName(name) for name in names]), critical=False
     ).add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)
@@ -46,13 +52,13 @@ def issued(key: str, names: tuple[str, ...], begins: int, ends: int) -> Pair:
 
 
 def _builder(
-    key: str, name: str, own: Ed25519PrivateKey, begins: datetime, ends: datetime, *, ca: bool
+    key: str, name: str, own: Ed25519PrivateKey, begins: datetime, ends: datetime, *, ca: bool, signer: str
 ) -> x509.CertificateBuilder:
     serial = int.from_bytes(blake2b(f"{key}/{name}/{begins}".encode(), digest_size=8).digest()) >> 1
     return (
         x509.CertificateBuilder()
         .subject_name(_called(name))
-        .issuer_name(_called("ca"))
+        .issuer_name(_called(signer))
         .public_key(own.public_key())
         .serial_number(serial or 1)
         .not_valid_before(begins)

@@ -151,6 +151,8 @@ class IssueCertificate:
     """Seconds since it became valid."""
     left: float
     """Seconds for which it is valid still."""
+    signer: str = ""
+    """The authority's common name, if it has one of its own; then its certificate lies beside, as ``ca.crt``."""
 
 
 @dataclass(frozen=True, slots=True)

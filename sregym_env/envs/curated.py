@@ -39,6 +39,8 @@ CURATED: tuple[str, ...] = (
     "silent_data_corruption",
     "latent_sector_error",
     "admission_webhook_outage_hotel_reservation",
+    "admission_webhook_tls_mismatch_hotel_reservation",
+    "cumulative_admission_webhook_timeout_hotel_reservation",
     "network_policy_block",
     "hotel_res_concurrent_fault",
     "assign_to_non_existent_node",

@@ -90,6 +90,8 @@ class Fault:
     """Command lines that show the cause, beside those that suit every fault of this kind of target."""
     accepts: Sequence[ObjectRef] = ()
     """Objects that a legal repair may change, replace or lose, beside the one that is wrong."""
+    additions: Sequence[tuple[str, str]] = ()
+    """(resource, namespace) of objects that a legal repair may make there, under whatever name."""
     answers: Sequence[str] = ()
     """Fields of a pod template (``tolerations``, ``resources``) by which any workload may come to terms with the cause."""
     aliases: Sequence[str] = ()
@@ -278,6 +280,7 @@ class FaultInstance:
             components=frozenset((*spec.components, *spec.affected, *map(self._called, self._neighbours()))),
             everywhere=shared,
             answers=tuple(self.fault.answers),
+            additions=frozenset(self.fault.additions),
         )
 
     def _places(self) -> Iterator[ObjectKey]:

@@ -227,6 +227,11 @@ _CURATED = (
     _hotel("silent_data_corruption", ("silent_data_corruption", "node-of-mongodb-geo")),
     _hotel("latent_sector_error", ("latent_sector_error", "")),
     _hotel("admission_webhook_outage_hotel_reservation", ("webhook_without_backend", "recommendation")),
+    _hotel("admission_webhook_tls_mismatch_hotel_reservation", ("webhook_ca_mismatch", "recommendation")),
+    _hotel(
+        "cumulative_admission_webhook_timeout_hotel_reservation",
+        ("webhooks_time_out_together", "recommendation"),
+    ),
     _hotel("network_policy_block", ("network_policy_block", "recommendation")),
     _hotel(
         "hotel_res_concurrent_fault",

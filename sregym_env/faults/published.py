@@ -48,11 +48,9 @@ _REASONS: Mapping[str, str] = {
     "ingress_misroute": "no controller serves Ingresses here",
     "node_conntrack_exhaustion_hotel_reservation": "a kernel's table of connections is not modelled",
     "dev_shm_exhaustion_hotel_reservation": "strikes a workload of its own, which serves nobody",
-    "admission_webhook_tls_mismatch_hotel_reservation": "its sibling, a certificate that has expired, is `webhook_certificate_expired`",
     "pod_cidr_exhaustion_hotel_reservation": "Calico's pools of addresses are not modelled",
     "calico_route_reflector_label_drift_hotel_reservation": "BGP is not modelled",
     "psa_restricted_blocks_recreation_hotel_reservation": "whoever is on call may not change namespaces, so every workload would have to comply",
-    "cumulative_admission_webhook_timeout_hotel_reservation": "one webhook that cannot be called is `webhook_without_backend`",
     "cronjob_sidecar_blocks_completion_hotel_reservation": "no user of the application notices",
 }
 

@@ -57,6 +57,8 @@ class Reach:
     """Whether it lies in no workload or Service but in what all share, so that all may have to restart."""
     answers: tuple[str, ...]
     """Fields of a pod, by name, by which any workload may come to terms with the cause."""
+    additions: frozenset[tuple[str, str]] = frozenset()
+    """(resource, namespace) of what it may make there, under whatever name."""
 
 
 def wrongs(edits: tuple[Edit, ...]) -> tuple[Wrong, ...]:

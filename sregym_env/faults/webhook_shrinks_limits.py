@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from base64 import b64encode
-from typing import Any
-
-from sregym_env.cluster import certificates
 from sregym_env.cluster.edits import (
     AtBirth,
     AwaitRollout,
@@ -28,8 +24,18 @@ from sregym_env.faults.commands import (
 )
 from sregym_env.faults.drawn import drawn
 from sregym_env.faults.fault import Fault, fault
-from sregym_env.faults.standing import Stands
-from sregym_env.faults.webhook_without_backend import GROUP, OTHERS, bystander, other_of
+from sregym_env.faults.webhooks import (
+    AGE,
+    LEFT,
+    OTHERS,
+    bundle,
+    bystanders,
+    configuration,
+    hook,
+    names_of,
+    reference,
+    untouched,
+)
 from sregym_env.kube.quantity import bytes_
 from sregym_env.kube.types import Manifest
 from sregym_env.runtime.chance import Chance
@@ -43,11 +49,6 @@ SERVERS = (
 """(name of the server and its objects, name of the webhook)."""
 
 IMAGE = "ghcr.io/platform-admission/resource-policy:1.6.2"
-AGE = 20 * 86400
-LEFT = 400 * 86400
-"""Seconds since its certificate is valid, and for which it is so still."""
-
-
 LEAST = bytes_("7Mi")
 """Below this a container is not even set up."""
 
@@ -83,21 +84,25 @@ def webhook_shrinks_limits(
 
     What declares the pod is right, and its revisions are all the same; running pods go on. A pod that is replaced is
     born with another limit and is OOM-killed, whatever limit its template is given. The ceiling stands in a ConfigMap of
-    the webhook's server. ``other`` is a webhook that has nothing to do with it and must stay.
+    the webhook's server. ``other`` names webhooks that have nothing to do with it and must stay.
     """
     name, webhook = server
-    config = ObjectRef(f"mutatingwebhookconfigurations.{GROUP}", name)
+    config = reference("Mutating", name)
     policy = ObjectRef("configmaps", f"{name}-policy", place)
     workload = ObjectRef("deployments.apps", name, place)
     secret = ObjectRef("secrets", f"{name}-tls", place)
-    host = f"{name}.{place}.svc"
+    client = {
+        "service": {"namespace": place, "name": name, "path": "/mutate", "port": 443},
+        "caBundle": bundle(f"{place}/{name}-tls"),
+    }
+    asked = {**hook(target, webhook, client, 5), "reinvocationPolicy": "Never"}
     edits: list[Edit] = [
         AtBirth(target.name),
-        IssueCertificate(secret, (host, f"{host}.cluster.local"), AGE, LEFT),
+        IssueCertificate(secret, names_of(name, place), AGE, LEFT),
         *map(Create, _served(name, place, memory)),
         AwaitRollout(workload),
-        Create(_config(target, name, place, webhook)),
-        Create(bystander(other)),
+        Create(configuration("Mutating", name, asked)),
+        *map(Create, bystanders(other)),
     ]
     mended = [*restart(target, [target.name, *registrants(target)]), replace_unready(target.namespace)]
     exempt = [{"key": "kubernetes.io/metadata.name", "operator": "NotIn", "values": [target.namespace]}]
@@ -140,37 +145,12 @@ def webhook_shrinks_limits(
         ],
         accepts=[policy, workload, secret, ObjectRef("services", name, place)],
         aliases=[webhook, policy.name],
-        cured=[Stands(other_of(other))],
+        cured=untouched(other),
     )
 
 
 def _policy(memory: str) -> str:
     return f"# Held to at admission, for containers of every pod.\nceilings:\n  memory: {memory}\n"
-
-
-def _config(target: ComponentTarget, name: str, place: str, webhook: str) -> Manifest:
-    service = {"namespace": place, "name": name, "path": "/mutate", "port": 443}
-    bundle = b64encode(certificates.authority(f"{place}/{name}-tls").encode()).decode()
-    hook: dict[str, Any] = {
-        "name": webhook,
-        "admissionReviewVersions": ["v1"],
-        "clientConfig": {"service": service, "caBundle": bundle},
-        "failurePolicy": "Fail",
-        "matchPolicy": "Equivalent",
-        "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": target.namespace}},
-        "reinvocationPolicy": "Never",
-        "rules": [
-            {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["pods"]}
-        ],
-        "sideEffects": "None",
-        "timeoutSeconds": 5,
-    }
-    return {
-        "apiVersion": f"{GROUP}/v1",
-        "kind": "MutatingWebhookConfiguration",
-        "metadata": {"name": name},
-        "webhooks": [hook],
-    }
 
 
 def _served(name: str, place: str, memory: str) -> list[Manifest]:

@@ -21,6 +21,8 @@ OBJECTS: Mapping[str, str] = {
     "webhook": r"(?:(?:validating|mutating|admission) )*web-?hooks?(?: config\w*)?|(?:validating|mutating)webhookconfigurations?"
     r"|failure ?policy(?:: ?fail)?|admission (?:check|control|controller|plugin|step|gate)",
     "certificate": r"(?:(?:tls|ssl|serving|server|x\.?509|webhook) ?-?)*cert(?:ificate)?s?(?: chain)?|x\.?509",
+    "authority": r"ca[ -]?bundles?|(?:certificate |signing |issuing )?authorit(?:y|ies)|(?:wrong |old |other |root |trust |signing |issuing )*cas?(?: cert\w*)?(?: bundle)?|(?:trust|root)[ -]?(?:bundle|anchor|store)s?|ca\.crt|issuers?",
+    "api_server": r"(?:kube-?)?api-?servers?|api servers?|kube-?apiserver|control[ -]plane",
     "host_port": r"host[ _-]?ports?|ports? (?:on|of) (?:the|its|their|every|each|all) (?:node|host|machine)s?(?: itself)?|node'?s'? ports?|ports? of the node",
     "update_strategy": r"max ?-?unavailable|max ?-?surge|(?:rolling ?-?)?(?:update|rollout|deployment) ?-?strateg(?:y|ies)|strategy|rollingupdate",
     "cronjob": r"cron ?-?jobs?|cron (?:task|entry)|scheduled (?:job|task|run|script)s?|(?:periodic|recurring|nightly|hourly) (?:job|task|script|run)s?",
@@ -280,6 +282,11 @@ ACTS: Mapping[str, str] = {
     "rewrites": r"(?:re-?|over)?writ(?:es?|ing|ten)|overwr\w+|revert\w*|re-?appl\w+|re-?sets?|puts? (?:it |that |the limit )?back|sets? (?:it |that |the limit )?back"
     r"|patch(?:es|ed|ing)?|lowers?|lowered|lowering|cuts?|cutting|shrink\w*|undo(?:es|ing)?|pushes?|takes? (?:it )?down|keeps? (?:\w+ )?(?:setting|changing|lowering|cutting|putting)|sets?|writes?",
     "again": r"again|every (?:time|run|hour|night|day|few|\S+ minutes?|\S+ min)|whenever|repeated\w*|keeps?|each (?:run|time|hour|night)|on (?:its |a )?schedule|constantly|regularly|nightly|hourly|over and over|anew",
+    "together": r"together|in (?:total|sum|all)|cumulativ\w+|combined|add(?:s|ed|ing)? up|sum(?:s|med)?(?: up| to)?|one after (?:the other|another)|in (?:a row|series|sequence|turn)|serial\w*|sequential\w*|chain\w*|accumulat\w+|altogether|totall?ing|all (?:of them|four)|each",
+    "adds_up": r"add(?:s|ed|ing)? up|sum(?:s|med)? up|cumulativ\w+|accumulat\w+|(?:sum|total) of",
+    "deadline": r"dead-?lines?|time ?-?outs?|timeout ?seconds|tim(?:es?|ed|ing) out|3[0-9] ?(?:s|sec\w*|seconds)|time (?:budget|limit|left)|(?:longer|more) than (?:a|the|any|one) request|wait\w*|exceed\w*",
+    "unknown_ca": r"(?:signed|issued) by (?:an? |the )?(?:\w+ )?(?:unknown|untrusted|different|other|another|foreign|wrong)(?: \w+){0,2}|(?:has|have|had|did)(?:n't| not|nothing| never) (?:sign\w*|issue\w*)|unknown (?:certificate )?authority|self-?signed|(?:is|are|was|were)(?:n't| not) (?:signed|issued) by",
+    "untrusted": r"un-?trusted|(?:does|do|did|will|would|is|are|can|could)(?:n't|not| not| no longer) (?:be )?(?:trust\w*|verif\w+|validat\w+)|no longer trust\w*|(?:fails?|failed) (?:to )?(?:trust|verif\w+|validat\w+)|distrust\w*",
     "expired": r"expir\w+|out ?-?dated|past (?:its|the|their) (?:date|end|not ?after|validity|expiry)|ran out|run out|runs out|lapsed|no longer valid|not valid any ?more|over(?: since)?|too old|(?:is|was) not renewed|never renewed|not ?after",
     "held": r"holds?|held|holding|keeps?|kept|keeping|takes?|took|taken|taking|owns?|acquir\w+|sits? on|sitting on|grabs?|grabbed|has|having|open|never (?:commits?|committed|releases?|released|ends?|lets go)|granted|occup\w+|lock(?:s|ed)|monopoli\w+",
     "bygone": r"old(?:er)?|outdated|obsolete|former|previous|legacy|earlier|left ?-?over|retired|superseded|deprecated|abandoned|prior|ancient|bygone|stale",
@@ -394,7 +401,7 @@ FIELDS = frozenset(OBJECTS) - {
     "service", "port", "database", "pods", "clients", "node", "label", "endpoints", "build", "limit", "cpu", "memory",
     "throttled", "oom", "probe", "config_key", "config", "address_key", "replicas", "binary", "volume", "selects", "disk",
     "data_files", "account", "variable", "named_key", "nxdomain", "cluster_dns", "toleration", "pull", "hosts_file", "not_authorized",
-    "authentication", "address_in_use", "io_error", "corrupt", "webhook", "topology_key",
+    "authentication", "address_in_use", "io_error", "corrupt", "webhook", "api_server", "topology_key",
     "table", "open_transaction", "probe_timing", "registry",
 }  # fmt: skip
 """Objects that a predicate belongs to where they stand nearer to it than another one."""

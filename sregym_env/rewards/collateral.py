@@ -119,7 +119,10 @@ def _left(
     """Objects that were made and are no part of the repair, and the pods that they keep."""
     names = frozenset(name for reach in reaches for name in reach.names)
     taken = frozenset(_taken(world, accepted))
+    additions = frozenset(place for reach in reaches for place in reach.additions)
     for key, obj in added(done).items():
+        if key[:2] in additions:
+            continue
         if key in accepted or key in taken or (key[2] in names and not _foreign(world, key)):
             continue
         if key[0] == SCALERS and _scales(obj) in accepted:

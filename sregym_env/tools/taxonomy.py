@@ -313,6 +313,17 @@ _ALL = (
         "A serving certificate is past its date, so that whoever verifies it refuses the connection (x509: expired).",
     ),
     KindOfCause(
+        "untrusted_authority",
+        "A client does not trust the authority that has signed a certificate",
+        "A valid certificate is verified against another authority's bundle, as a webhook's caBundle (x509: unknown authority).",
+    ),
+    KindOfCause(
+        "admission_deadline_exceeded",
+        "Admission webhooks that may fail take longer together than a request may",
+        "Webhooks with failurePolicy Ignore that the API server cannot reach, as by a NetworkPolicy, are waited for one after the "
+        "other (context deadline exceeded).",
+    ),
+    KindOfCause(
         "host_port_conflict",
         "A pod asks for a port of its node that another pod has",
         "hostPort of a container is taken on every node (didn't have free ports), so pods stay Pending.",

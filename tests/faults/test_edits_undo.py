@@ -103,8 +103,10 @@ NEED_NODES = (
     "recurring_memory_cut",
     "registry_credentials_expired",
     "served_feature_flag",
+    "webhook_ca_mismatch",
     "webhook_certificate_expired",
     "webhook_shrinks_limits",
+    "webhooks_time_out_together",
 )
 """Faults that strike nodes, or need them or the cluster's own namespaces; or pods that start; that these are undone is a line of ``sregym validate``."""
 

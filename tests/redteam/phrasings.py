@@ -310,6 +310,12 @@ STATEMENTS: dict[str, tuple[str, ...]] = {
         "{c} is Pending: volume node affinity conflict, since the nodeSelector pins it to the wrong node",
         "{c}'s pod is forced onto a node where its PV is not available, by nodeSelector",
     ),
+    "webhooks_time_out_together": (
+        "the policy {r} blocks the API server from the mutating webhooks, whose timeouts together exceed the deadline of a request, so {c}'s pod cannot be created",
+        "{c} cannot be re-created: four webhooks with failurePolicy Ignore time out one after the other, because NetworkPolicy {r} lets only pods of kube-system in",
+        "the pods of {c} are not created because several webhooks are waited for in turn, longer than a request may take; {r} keeps the API server out",
+        "NetworkPolicy {r} no longer allows the API server to reach the admission webhooks, so creating pods of {c} runs into the deadline",
+    ),
     "wrong_binary": (
         "the container of {c} runs the wrong command ({wrong}) instead of {c}",
         "deployment {c} has command: {wrong}, so it starts another service's binary",
@@ -375,6 +381,12 @@ STATEMENTS: dict[str, tuple[str, ...]] = {
         "{c} runs with maxmemory {wrong} and answers writes with OOM command not allowed",
         "the args of {c} limit its maxmemory to {wrong}",
         "{c}: --maxmemory {wrong} is less than the server itself needs",
+    ),
+    "webhook_ca_mismatch": (
+        "the caBundle of the admission webhook {r} holds another authority ({wrong}), so pods of {c} cannot be created",
+        "{c} has no pod because the certificate of webhook {r} is signed by an authority that is not in its caBundle",
+        "webhook {r} has the wrong CA bundle ({wrong} instead of {right}) and {c} is not re-created",
+        "the API server does not trust the certificate of webhook {r}: its caBundle is that of {wrong}, and {c} gets no pod",
     ),
     "webhook_certificate_expired": (
         "the certificate of the admission webhook {r} has expired, so pods of {c} cannot be created",

@@ -277,6 +277,12 @@ RIGHT: dict[str, tuple[str, ...]] = {
         "The rollout strategy of {c} is unsafe: maxUnavailable={wrong} lets every pod go before a new one is ready.",
         "No old pod of {c} was kept during the rollout because maxUnavailable is {wrong}.",
     ),
+    "webhook_ca_mismatch": (
+        "The caBundle in the webhook configuration {r} is {wrong}'s, but the server's certificate was issued by {right}. As its failurePolicy is Fail, no pod of {c} can be created.",
+        "{c}'s ReplicaSet cannot create pods: the admission webhook {r} presents a certificate signed by an authority other than the one in its CA bundle.",
+        "Somebody put the wrong CA ({wrong}) into the caBundle of webhook {r}, and so the API server does not trust it and {c} is not re-created.",
+        "x509: certificate signed by unknown authority when calling {r}; the ca bundle of the webhook is stale, so {c} has no pod.",
+    ),
     "webhook_certificate_expired": (
         "The serving certificate of the webhook {r} has expired. As its failurePolicy is Fail, no pod of {c} can be created.",
         "{c}'s ReplicaSet cannot create pods: calling the admission webhook {r} fails with x509, the certificate has expired.",
@@ -289,6 +295,12 @@ RIGHT: dict[str, tuple[str, ...]] = {
         "It is not the Deployment of {c}: webhook {r} rewrites the memory limit to {wrong} at admission.",
         "A platform webhook ({r}) caps the memory limit of new pods at {wrong}, too little for {c}.",
         "MutatingWebhookConfiguration {r} sets limits.memory={wrong} on the pods of {c}.",
+    ),
+    "webhooks_time_out_together": (
+        "NetworkPolicy {r} in the webhooks' namespace only admits pods of kube-system. The API server is host-network, so it is blocked, each webhook runs into its timeout, and together they exceed the request's 34 s. {c} gets no pod.",
+        "{c}'s ReplicaSet fails with context deadline exceeded: four mutating webhooks are unreachable for the API server because of policy {r}; each is ignored, but their timeouts add up past the deadline.",
+        "Creating pods of {c} times out because several admission webhooks, which the API server cannot reach through {r}, are waited for one after another.",
+        "The policy {r} was narrowed to a namespace selector, so the kube-apiserver can no longer call the admission webhooks; cumulative timeouts exceed the admission deadline and {c} is not re-created.",
     ),
     "webhook_without_backend": (
         "The webhook configuration {r} refers to a Service that does not exist. Because failurePolicy is Fail, {c} gets no new pod.",
@@ -588,6 +600,12 @@ NEAR: dict[str, tuple[str, ...]] = {
         "The readiness probe of {c} asks for a wrong path.",
         "The image of {c} cannot be pulled.",
     ),
+    "webhook_ca_mismatch": (
+        "A ResourceQuota refuses new pods of {c}.",
+        "The serving certificate of the admission webhook {r} has expired, so no pod of {c} can be created.",
+        "The webhook {r} points to a Service that does not exist, so {c} gets no pod.",
+        "The service account of {c} does not exist.",
+    ),
     "webhook_certificate_expired": (
         "A ResourceQuota refuses new pods of {c}.",
         "The service account of {c} does not exist.",
@@ -599,6 +617,12 @@ NEAR: dict[str, tuple[str, ...]] = {
         "The image of {c} is broken.",
         "The liveness probe of {c} asks for a wrong port.",
         "A ResourceQuota refuses new pods of {c}.",
+        "{c} is scaled to zero replicas.",
+    ),
+    "webhooks_time_out_together": (
+        "A ResourceQuota refuses new pods of {c}.",
+        "The certificate of an admission webhook has expired, so no pod of {c} can be created.",
+        "The Service {c} was deleted.",
         "{c} is scaled to zero replicas.",
     ),
     "webhook_without_backend": (

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from sregym_env.kube.status import StatusError
 from sregym_env.runtime.clock import MILLISECOND, SECOND
+from sregym_env.sim.apiserver import admission
 from sregym_env.sim.world import Reconcile, SimWorld
 from sregym_env.sim.world.store import Key
 
@@ -16,7 +17,11 @@ LONGEST_DELAY = 1000 * SECOND
 
 @dataclass(frozen=True, slots=True)
 class Retried:
-    """A reconcile function, tried again with exponential backoff for as long as the API refuses what it does."""
+    """A reconcile function, tried again with exponential backoff for as long as the API refuses what it does.
+
+    A worker of the real loop hears a refusal only when the webhooks that were asked have answered, or were given up: so
+    much later it tries again.
+    """
 
     name: str
     """The controller's; failures in a row are counted per key and forgotten on success."""
@@ -26,12 +31,14 @@ class Retried:
         """Reconcile one key; microseconds after which to look again, or None."""
         memory = world.memory
         slot = f"retry:{self.name}:{key[0]}/{key[1]}"
+        admission.held(world)
         try:
             again = self.reconcile(world, key)
         except StatusError:
             failures: int = memory.get(slot, 0)
             memory[slot] = failures + 1
-            return min(FIRST_DELAY << min(failures, 20), LONGEST_DELAY)
+            heard = round(admission.held(world) * SECOND)
+            return heard + min(FIRST_DELAY << min(failures, 20), LONGEST_DELAY)
         if slot in memory:
             del memory[slot]
         return again

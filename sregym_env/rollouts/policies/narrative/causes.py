@@ -388,6 +388,21 @@ CAUSES: Mapping[str, tuple[str, ...]] = {
         "Nobody has renewed the certificate of the webhook {name}: it has expired and pods of {component} are not admitted.",
         "Pods of {component} cannot be created, because the certificate of the webhook {name} has expired.",
     ),
+    "untrusted_authority": (
+        "The caBundle of the admission webhook {name} holds the authority {wrong}, but {right} has signed the certificate of its "
+        "server, so that no pod of {component} can be created.",
+        "Webhook {name} is not trusted: its certificate comes from {right}, and the caBundle in its configuration is that of "
+        "{wrong}. Pods of {component} are not admitted.",
+        "Pods of {component} cannot be created, because the caBundle of webhook {name} is another authority's, {wrong} instead of {right}.",
+    ),
+    "admission_deadline_exceeded": (
+        "NetworkPolicy {name} in namespace {elsewhere} blocks the API server from the webhooks {webhooks}: each is waited for, and their "
+        "timeouts together exceed the deadline of a request, so that no pod of {component} can be created.",
+        "The mutating webhooks {webhooks} time out one after the other, longer together than a request may take, because NetworkPolicy "
+        "{name} ({elsewhere}) does not let the API server in. Pods of {component} cannot be created.",
+        "Pods of {component} cannot be created: the webhooks {webhooks} are unreachable for the API server, as NetworkPolicy {name} allows "
+        "only a namespace of pods, and together they run into the deadline.",
+    ),
     "host_port_conflict": (
         "{Workload} asks for hostPort {wrong}, which is taken on every node; its pods stay Pending.",
         "The hostPort {wrong} of {workload} conflicts with an agent that has that port on every node.",

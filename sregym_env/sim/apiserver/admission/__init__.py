@@ -27,6 +27,7 @@ from sregym_env.sim.apiserver.admission import (
     webhooks,
 )
 from sregym_env.sim.apiserver.admission.attributes import Attributes, Operation, attributes_of
+from sregym_env.sim.apiserver.admission.delays import held
 from sregym_env.sim.apiserver.admission.delays import take as take_delay
 from sregym_env.sim.apiserver.admission.warnings import take as take_warnings
 from sregym_env.sim.world import SimWorld
@@ -132,6 +133,6 @@ def consult(
 
 
 __all__ = [
-    "Attributes", "Operation", "attributes_of", "consult", "is_guarded", "mutate", "take_delay", "take_warnings",
+    "Attributes", "Operation", "attributes_of", "consult", "held", "is_guarded", "mutate", "take_delay", "take_warnings",
     "validate",
 ]  # fmt: skip

@@ -2,7 +2,7 @@
 
 The world stands still while a request is judged. What its webhooks took is kept in the world's memory until whoever
 carries the request takes it and lets that much time pass, before the answer is heard. What the cluster's own components
-ask is answered at once.
+ask is answered at once; a control loop that was refused tries again as much later (:func:`held`).
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from sregym_env.sim.world import SimWorld
 
 SLOT = "cache.delays"
 LIMIT = "cache.limit"
+HELD = "cache.held"
 """Entries of these kinds are no part of a world's digest."""
 
 REQUEST_SECONDS = 34.0
@@ -21,8 +22,15 @@ REQUEST_SECONDS = 34.0
 
 def add(world: SimWorld, user: User, seconds: float) -> None:
     """Note that a request of somebody has waited."""
-    if seconds > 0 and not identities.is_component(user):
-        world.memory[SLOT] = world.memory.get(SLOT, 0.0) + seconds
+    if seconds > 0:
+        slot = HELD if identities.is_component(user) else SLOT
+        world.memory[slot] = world.memory.get(slot, 0.0) + seconds
+
+
+def held(world: SimWorld) -> float:
+    """Seconds that requests of the cluster's own components have waited since this was last asked."""
+    found: float = world.memory.pop(HELD, 0.0)
+    return found
 
 
 def take(world: SimWorld, limit: float = 0.0) -> float:
