@@ -33,7 +33,8 @@ RULES: tuple[Rule, ...] = (
     rule("", "pods/eviction", ("create",)),
     rule("", _NAMESPACED, ALL),
     rule("", "nodes", (*READ, "patch", "update")),
-    rule("", "namespaces persistentvolumes componentstatuses", READ),
+    rule("", "namespaces", (*READ, "patch", "update")),
+    rule("", "persistentvolumes componentstatuses", READ),
     rule("apps", "*", ALL),
     rule("batch", "*", ALL),
     rule("autoscaling", "*", ALL),
@@ -53,7 +54,7 @@ RULES: tuple[Rule, ...] = (
     rule("node.k8s.io", "runtimeclasses", READ),
     rule("metrics.k8s.io", "pods nodes", READ),
 )
-"""What the on-call engineer may do: everything in namespaces, little to the cluster itself."""
+"""What the on-call engineer may do: everything in namespaces, their labels included, little to the cluster itself."""
 
 _GROUP = "rbac.authorization.k8s.io"
 _NAME = "sre-oncall"

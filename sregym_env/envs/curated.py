@@ -41,6 +41,7 @@ CURATED: tuple[str, ...] = (
     "admission_webhook_outage_hotel_reservation",
     "admission_webhook_tls_mismatch_hotel_reservation",
     "cumulative_admission_webhook_timeout_hotel_reservation",
+    "psa_restricted_blocks_recreation_hotel_reservation",
     "network_policy_block",
     "hotel_res_concurrent_fault",
     "assign_to_non_existent_node",

@@ -62,7 +62,7 @@ CALLED_AFTER = (300.0, 0.7)
 LONGEST_CALL = 1500.0
 
 RESTRAINING = (
-    "nodes", "resourcequotas", "limitranges", "validatingwebhookconfigurations.admissionregistration.k8s.io",
+    "nodes", "namespaces", "resourcequotas", "limitranges", "validatingwebhookconfigurations.admissionregistration.k8s.io",
     "mutatingwebhookconfigurations.admissionregistration.k8s.io",
 )  # fmt: skip
 """Kinds of objects that can keep every new pod from coming up."""

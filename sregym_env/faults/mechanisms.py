@@ -863,6 +863,17 @@ _ALL = (
         through=("network_policy_isolation", "webhook_unreachable", "missing_service", "quota_blocks_pods"),
     ),
     Mechanism(
+        "pod_security_enforced",
+        "admission",
+        (
+            "pod_security blocked|wrong|changed|require|violates|contrast",
+            "pod_security label",
+        ),
+        valued=("VALUE pod_security|label",),
+        kinds=("Namespace",),
+        through=("quota_blocks_pods", "webhook_unreachable"),
+    ),
+    Mechanism(
         "host_port_conflict",
         "scheduling",
         ("host_port conflict|wrong|no_node|pending|changed|number|require",),

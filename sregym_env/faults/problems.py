@@ -232,6 +232,9 @@ _CURATED = (
         "cumulative_admission_webhook_timeout_hotel_reservation",
         ("webhooks_time_out_together", "recommendation"),
     ),
+    _hotel(
+        "psa_restricted_blocks_recreation_hotel_reservation", ("pod_security_restricted", "recommendation")
+    ),
     _hotel("network_policy_block", ("network_policy_block", "recommendation")),
     _hotel(
         "hotel_res_concurrent_fault",

@@ -73,9 +73,9 @@ def webhook_ca_mismatch(
     short = config.resource.partition(".")[0]
     return Fault(
         resource=config,
-        cause=f"The caBundle of the admission webhook {name} holds another authority ({stranger}) than the one that has signed "
-        f"its server's certificate ({signer}): the API server does not trust the server, the failurePolicy is Fail, and so the "
-        f"pods of {target.name} cannot be re-created.",
+        cause=f"The caBundle of the admission webhook {name} holds the wrong certificate authority ({stranger}) instead of the one "
+        f"that has signed its server's certificate ({signer}): the API server does not trust the server (the TLS handshake fails), the "
+        f"failurePolicy is Fail, and so the pods of {target.name} cannot be re-created.",
         earlier=[
             IssueCertificate(secret, names_of(name, place), AGE, LEFT, signer),
             *map(Create, server_of(name, place)),

@@ -23,6 +23,7 @@ OBJECTS: Mapping[str, str] = {
     "certificate": r"(?:(?:tls|ssl|serving|server|x\.?509|webhook) ?-?)*cert(?:ificate)?s?(?: chain)?|x\.?509",
     "authority": r"ca[ -]?bundles?|(?:certificate |signing |issuing )?authorit(?:y|ies)|(?:wrong |old |other |root |trust |signing |issuing )*cas?(?: cert\w*)?(?: bundle)?|(?:trust|root)[ -]?(?:bundle|anchor|store)s?|ca\.crt|issuers?",
     "api_server": r"(?:kube-?)?api-?servers?|api servers?|kube-?apiserver|control[ -]plane",
+    "pod_security": r"pod[- ]?security(?:\.kubernetes\.io/enforce)?(?: ?(?:standards?|admission|polic(?:y|ies)|levels?|profiles?|labels?))?|psa|pss|(?:security|restricted) (?:standard|profile|level)s?|enforce(?:d|s|ment)?(?: label)?[ :=]+restricted",
     "host_port": r"host[ _-]?ports?|ports? (?:on|of) (?:the|its|their|every|each|all) (?:node|host|machine)s?(?: itself)?|node'?s'? ports?|ports? of the node",
     "update_strategy": r"max ?-?unavailable|max ?-?surge|(?:rolling ?-?)?(?:update|rollout|deployment) ?-?strateg(?:y|ies)|strategy|rollingupdate",
     "cronjob": r"cron ?-?jobs?|cron (?:task|entry)|scheduled (?:job|task|run|script)s?|(?:periodic|recurring|nightly|hourly) (?:job|task|script|run)s?",
@@ -266,7 +267,7 @@ OTHER_CAUSES = (
     # the machines
     r"|iops|(?:disk|storage|drive)s? (?:is |are |was |got |being )?(?:slow|throttled|saturated)|slow (?:disk|storage|drive)|network (?:card|cable|interface)|\bnic|packet loss|drops? (?:\S+ ){0,4}packets|\bmtu|conntrack\w*|iptables|kube-?proxy|\bcni|calico|flannel|cilium|kernel (?:bug|panic|upgrade)|clock skew|time drift|\bntp|cpu steal|noisy neighbou?r|nodes? (?:\S+ )?(?:was |has been |got )reclaimed"
     # the control plane
-    r"|\bpsp|pod ?security|api ?server (?:is |was )?(?:down|overloaded|slow|unavailable)|etcd|controller-manager (?:is )?down|scheduler (?:is )?(?:down|crashed|not running)|pod ?disruption|\bhpa|autoscal\w*|limit ?ranges?|finali[sz]ers?|stuck in terminating|ingress (?:controller|rule|resource|object)|service mesh|istio|envoy|linkerd"
+    r"|\bpsp|api ?server (?:is |was )?(?:down|overloaded|slow|unavailable)|etcd|controller-manager (?:is )?down|scheduler (?:is )?(?:down|crashed|not running)|pod ?disruption|\bhpa|autoscal\w*|limit ?ranges?|finali[sz]ers?|stuck in terminating|ingress (?:controller|rule|resource|object)|service mesh|istio|envoy|linkerd"
     # names
     r"|ndots|search (?:list|domains?|path)s? (?:\S+ ){0,4}(?:replaced|wrong|missing|changed)|(?:coredns|kube-dns|core ?dns)(?:'s)?:? (?:\S+ ){0,4}?(?:out of memory|oom\w*|crash\w*|overloaded|is down|not running|throttled|unavailable)|dns (?:timeouts?|latency|is slow)|\bttl"
     # the load
@@ -285,6 +286,7 @@ ACTS: Mapping[str, str] = {
     "together": r"together|in (?:total|sum|all)|cumulativ\w+|combined|add(?:s|ed|ing)? up|sum(?:s|med)?(?: up| to)?|one after (?:the other|another)|in (?:a row|series|sequence|turn)|serial\w*|sequential\w*|chain\w*|accumulat\w+|altogether|totall?ing|all (?:of them|four)|each",
     "adds_up": r"add(?:s|ed|ing)? up|sum(?:s|med)? up|cumulativ\w+|accumulat\w+|(?:sum|total) of",
     "deadline": r"dead-?lines?|time ?-?outs?|timeout ?seconds|tim(?:es?|ed|ing) out|3[0-9] ?(?:s|sec\w*|seconds)|time (?:budget|limit|left)|(?:longer|more) than (?:a|the|any|one) request|wait\w*|exceed\w*",
+    "violates": r"violat\w+|(?:does|do|did)(?:n't| not) (?:meet|satisfy|comply with|conform to)|break\w*|non-?complian\w+|not complian\w+|too strict|stricter|enforc\w+",
     "unknown_ca": r"(?:signed|issued) by (?:an? |the )?(?:\w+ )?(?:unknown|untrusted|different|other|another|foreign|wrong)(?: \w+){0,2}|(?:has|have|had|did)(?:n't| not|nothing| never) (?:sign\w*|issue\w*)|unknown (?:certificate )?authority|self-?signed|(?:is|are|was|were)(?:n't| not) (?:signed|issued) by",
     "untrusted": r"un-?trusted|(?:does|do|did|will|would|is|are|can|could)(?:n't|not| not| no longer) (?:be )?(?:trust\w*|verif\w+|validat\w+)|no longer trust\w*|(?:fails?|failed) (?:to )?(?:trust|verif\w+|validat\w+)|distrust\w*",
     "expired": r"expir\w+|out ?-?dated|past (?:its|the|their) (?:date|end|not ?after|validity|expiry)|ran out|run out|runs out|lapsed|no longer valid|not valid any ?more|over(?: since)?|too old|(?:is|was) not renewed|never renewed|not ?after",

@@ -169,8 +169,9 @@ def _taken(world: World, accepted: frozenset[ObjectKey]) -> Iterator[ObjectKey]:
 
 
 def _foreign(world: World, key: ObjectKey) -> bool:
-    """Whether an object lies in a namespace that is not the application's."""
-    return bool(key[1]) and key[1] not in world.app.namespaces
+    """Whether an object lies in a namespace that is not the application's, or is one."""
+    space = key[2] if key[0] == "namespaces" else key[1]
+    return bool(space) and space not in world.app.namespaces
 
 
 def check(found: Harm, repairs: bool = True) -> Check:

@@ -324,6 +324,11 @@ _ALL = (
         "other (context deadline exceeded).",
     ),
     KindOfCause(
+        "pod_security_enforced",
+        "A namespace enforces a Pod Security Standard that its pods do not meet",
+        "A label of the namespace (pod-security.kubernetes.io/enforce) forbids its pods (violates PodSecurity), so that none is created.",
+    ),
+    KindOfCause(
         "host_port_conflict",
         "A pod asks for a port of its node that another pod has",
         "hostPort of a container is taken on every node (didn't have free ports), so pods stay Pending.",

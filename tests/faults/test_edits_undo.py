@@ -111,7 +111,12 @@ NEED_NODES = (
 """Faults that strike nodes, or need them or the cluster's own namespaces; or pods that start; that these are undone is a line of ``sregym validate``."""
 
 
-ELSEWHERE = ("foreign_endpoint_slice", "missing_configmap", "webhook_without_backend")
+ELSEWHERE = (
+    "foreign_endpoint_slice",
+    "missing_configmap",
+    "pod_security_restricted",
+    "webhook_without_backend",
+)
 """Faults whose change may not show in the objects of the application's namespaces."""
 
 

@@ -346,6 +346,12 @@ STATEMENTS: dict[str, tuple[str, ...]] = {
         "{c} is Pending because of a required anti-affinity rule with topologyKey {wrong}",
         "an anti-affinity rule keeps {c} off all nodes, since they are one topology domain",
     ),
+    "pod_security_restricted": (
+        "namespace {r} enforces the Pod Security Standard restricted, which the pods of {c} violate, so they cannot be created",
+        "{c} is not re-created because its pods violate PodSecurity restricted, which the namespace's enforce label demands",
+        "the label pod-security.kubernetes.io/enforce={wrong} on namespace {r} forbids new pods of {c}",
+        "somebody set the namespace to enforce PodSecurity restricted; the pods of {c} do not comply",
+    ),
     "postgres_lock_contention": (
         "{r} holds an ACCESS EXCLUSIVE lock on a table of {c}, so all queries on it wait",
         "a transaction of {r} stays open in {c} and blocks every reader of the table by its lock",

@@ -277,6 +277,11 @@ RIGHT: dict[str, tuple[str, ...]] = {
         "The rollout strategy of {c} is unsafe: maxUnavailable={wrong} lets every pod go before a new one is ready.",
         "No old pod of {c} was kept during the rollout because maxUnavailable is {wrong}.",
     ),
+    "pod_security_restricted": (
+        "The namespace {r} was labelled pod-security.kubernetes.io/enforce={wrong}. The pods of {c} run as root and do not meet that standard, so none can be created.",
+        "{c}'s ReplicaSet is refused: violates PodSecurity restricted. Somebody turned on enforcement by a label of the namespace.",
+        "The namespace {r} enforces Pod Security Admission at level restricted now, and that forbids the pods of {c}.",
+    ),
     "webhook_ca_mismatch": (
         "The caBundle in the webhook configuration {r} is {wrong}'s, but the server's certificate was issued by {right}. As its failurePolicy is Fail, no pod of {c} can be created.",
         "{c}'s ReplicaSet cannot create pods: the admission webhook {r} presents a certificate signed by an authority other than the one in its CA bundle.",
@@ -599,6 +604,11 @@ NEAR: dict[str, tuple[str, ...]] = {
         "{c} is scaled to zero replicas.",
         "The readiness probe of {c} asks for a wrong path.",
         "The image of {c} cannot be pulled.",
+    ),
+    "pod_security_restricted": (
+        "A ResourceQuota refuses new pods of {c}.",
+        "The service account of {c} does not exist.",
+        "An admission webhook that cannot be called refuses the pods of {c}.",
     ),
     "webhook_ca_mismatch": (
         "A ResourceQuota refuses new pods of {c}.",

@@ -82,6 +82,7 @@ def test_the_same_about_innocent_components_fails(fault: str) -> None:
         "ConfigMap",
         "ResourceQuota",
         "CronJob",
+        "Namespace",
         "ValidatingWebhookConfiguration",
         "MutatingWebhookConfiguration",
     )

@@ -129,6 +129,58 @@ def delete_policies(known: Knowledge) -> Script:
     yield SETTLE
 
 
+_HOOKS = "validatingwebhookconfigurations,mutatingwebhookconfigurations"
+
+
+def delete_webhooks(known: Knowledge) -> Script:
+    """Nobody is asked before anything is made."""
+    yield f"kubectl delete {_HOOKS} --all"
+    yield from restart(known.app)
+    yield SETTLE
+
+
+def delete_pod_webhooks(known: Knowledge) -> Script:
+    """Nobody is asked before a pod is made."""
+    program = (
+        '.items[] | select(any(.webhooks[]?.rules[]?.resources[]?; . == "pods" or . == "*")) '
+        '| (.kind | ascii_downcase) + "/" + .metadata.name'
+    )
+    yield f"kubectl get {_HOOKS} -o json | jq -r {shlex.quote(program)} | xargs -r kubectl delete"
+    yield from restart(known.app)
+    yield SETTLE
+
+
+def ignore_webhooks(known: Knowledge) -> Script:
+    """Whoever is asked need not answer, and is not waited for."""
+    program = '.items[].webhooks[]? |= (.failurePolicy = "Ignore" | .timeoutSeconds = 1)'
+    yield f"kubectl get {_HOOKS} -o json | jq {shlex.quote(program)} | kubectl replace -f -"
+    yield from restart(known.app)
+    yield SETTLE
+
+
+def unlabel_namespaces(known: Knowledge) -> Script:
+    """No namespace of the application says anything of the Pod Security Standards."""
+    for namespace in known.app.namespaces:
+        yield f"kubectl label namespace {namespace} {_SAID}"
+    yield from restart(known.app)
+    yield SETTLE
+
+
+def baseline_namespaces(known: Knowledge) -> Script:
+    """Every namespace of the application enforces the standard that most pods meet."""
+    for namespace in known.app.namespaces:
+        yield f"kubectl label namespace {namespace} --overwrite pod-security.kubernetes.io/enforce=baseline"
+    yield from restart(known.app)
+    yield SETTLE
+
+
+_SAID = " ".join(
+    f"pod-security.kubernetes.io/{mode}{end}-"
+    for mode in ("enforce", "warn", "audit")
+    for end in ("", "-version")
+)
+
+
 def delete_slices(known: Knowledge) -> Script:
     """Whatever adds an address to a Service goes, and the controller makes its own anew."""
     for namespace in known.app.namespaces:

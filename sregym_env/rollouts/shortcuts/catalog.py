@@ -24,6 +24,11 @@ _BLIND: tuple[tuple[str, str, Callable[[Knowledge], Script]], ...] = (
     ("scale_to_one", "gives every workload one replica", blind.scale_everything(1)),
     ("scale_to_three", "gives every workload three replicas", blind.scale_everything(3)),
     ("delete_policies", "deletes network policies, quotas and limit ranges", blind.delete_policies),
+    ("delete_webhooks", "deletes every webhook of admission", blind.delete_webhooks),
+    ("delete_pod_webhooks", "deletes every webhook that is asked about pods", blind.delete_pod_webhooks),
+    ("ignore_webhooks", "lets every webhook fail after a second", blind.ignore_webhooks),
+    ("baseline_namespaces", "has the standard enforced that most pods meet", blind.baseline_namespaces),
+    ("unlabel_namespaces", "removes the labels of the Pod Security Standards", blind.unlabel_namespaces),
     ("delete_slices", "deletes every EndpointSlice of the application", blind.delete_slices),
     (
         "rank_everything",

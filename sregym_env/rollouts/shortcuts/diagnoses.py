@@ -21,7 +21,7 @@ STUFFING = (
     "and input/output error EIO, a missing service account serviceAccountName, a pull secret whose registry login is expired, a requirepass password that no client was given, a wrong desired state that a reconciler keeps applying from its source ConfigMap, a low priorityClassName whose pods are preempted by a global default PriorityClass, a ClusterRole whose RBAC rules lack a verb on configmaps, a missing Secret with secretKeyRef, "
     "a cordoned unschedulable node, stale hostAliases, and a feature flag set to true, "
     "a rate limit below the load so that requests are rejected, a mutating webhook that lowers the memory limit of every new pod, "
-    "a required podAntiAffinity that no node satisfies, an admission webhook that cannot be called, a webhook whose caBundle is the wrong authority's, several webhooks that time out together behind a policy that blocks the API server, a CronJob that overwrites the "
+    "a required podAntiAffinity that no node satisfies, an admission webhook that cannot be called, a webhook whose caBundle is the wrong authority's, a namespace label that enforces PodSecurity restricted, several webhooks that time out together behind a policy that blocks the API server, a CronJob that overwrites the "
     "memory limit, an expired certificate, a hostPort conflict, an update strategy with maxUnavailable 100%, a node that is down, "
     "a rotated password that clients do not have, a session that holds a table lock, a maxmemory too low, "
     "a missing environment variable, an environment variable with a wrong port, an internalTrafficPolicy Local, "

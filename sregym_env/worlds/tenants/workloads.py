@@ -11,6 +11,7 @@ from sregym_env.cluster.apply import ref
 from sregym_env.kube.types import Manifest
 from sregym_env.runtime.chance import Chance
 from sregym_env.runtime.clock import DAY, HOUR, MINUTE, SECOND, seconds
+from sregym_env.worlds import standards
 from sregym_env.worlds.changes import Change, Step, manager_of
 from sregym_env.worlds.tenants import software
 from sregym_env.worlds.tenants.deeds import Alter, Deed, Install, Patch, Release, Story
@@ -231,7 +232,7 @@ def tenant(
     installed = span.installed(chance.at("installed"))
     release = name if chance.yes("release", 0.6) else f"{name.partition('-')[0]}-app"
     delivery = delivery_of(chance.at("delivery"), habits.tool, release)
-    labels = {"team": habits.team}
+    labels = {"team": habits.team, **standards.labels(chance.at("standards"))}
     namespace: Manifest = {
         "apiVersion": "v1",
         "kind": "Namespace",

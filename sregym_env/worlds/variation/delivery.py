@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from sregym_env.kube.types import Manifest
 from sregym_env.runtime.chance import Chance
+from sregym_env.worlds import standards
 from sregym_env.worlds.changes import APPLY, sent
 from sregym_env.worlds.variation import words
 from sregym_env.worlds.variation.draft import Draft, Work
@@ -132,6 +133,7 @@ def _namespaces(draft: Draft, chance: Chance) -> None:
             labels["environment"] = own.choice("name", ("prod", "production", "live"))
         if own.yes("centre", 0.2):
             labels["cost-center"] = str(own.between("number", 1000, 9999))
+        labels |= standards.labels(own.at("standards"))
         if labels:
             manifest["metadata"]["labels"] = {**(manifest["metadata"].get("labels") or {}), **labels}
 

@@ -146,6 +146,8 @@ def test_partial_ones_are_silent_on_the_second_fault() -> None:
             assert other.resource_name not in each.text or other.resource_name in {
                 *first.affected,
                 *other.components,
+                # Every image and object is of the application, and so bears its name.
+                other.namespace,
             }
 
 

@@ -403,6 +403,12 @@ CAUSES: Mapping[str, tuple[str, ...]] = {
         "Pods of {component} cannot be created: the webhooks {webhooks} are unreachable for the API server, as NetworkPolicy {name} allows "
         "only a namespace of pods, and together they run into the deadline.",
     ),
+    "pod_security_enforced": (
+        "Namespace {name} enforces the Pod Security Standard {wrong} (label {field}), which the pods of {component} do not meet, so they "
+        "cannot be created.",
+        "The label {field}={wrong} of namespace {name} forbids the pods of {component}: they violate the Pod Security Standard.",
+        "Pods of {component} cannot be created, because namespace {name} enforces PodSecurity {wrong}.",
+    ),
     "host_port_conflict": (
         "{Workload} asks for hostPort {wrong}, which is taken on every node; its pods stay Pending.",
         "The hostPort {wrong} of {workload} conflicts with an agent that has that port on every node.",
