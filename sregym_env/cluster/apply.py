@@ -36,6 +36,7 @@ from sregym_env.cluster.edits import (
     Scale,
     Substitute,
     Surge,
+    Thin,
 )
 from sregym_env.errors import ClusterError
 from sregym_env.kube.durations import rfc3339
@@ -153,6 +154,9 @@ def apply(world: World, edit: Edit, manager: str = "") -> Undo:
         case Surge():
             _surge(world, edit)
             return None
+        case Thin():
+            _thin(world, edit)
+            return None
         case Cycle():
             _cycle(world, edit.component)
             return None
@@ -254,6 +258,20 @@ def _surge(world: World, edit: Surge) -> None:
         world.advance(edit.seconds)
     finally:
         world.nodes.heal(surge)
+
+
+def _thin(world: World, edit: Thin) -> None:
+    """Scale a component's workload to half of it and, where it was not scaled meanwhile, back."""
+    declared, namespace = world.app.by_name[edit.component], world.app.namespace_of(edit.component)
+    workload = ObjectRef(declared.workload, declared.name, namespace)
+    replicas = _get(world.cluster, workload)["spec"].get("replicas", 1)
+    fewer = max(replicas // 2, 1)
+    if fewer >= replicas:
+        return
+    _scale(world.cluster, workload, fewer)
+    world.advance(edit.seconds)
+    if _get(world.cluster, workload)["spec"].get("replicas", 1) == fewer:
+        _scale(world.cluster, workload, replicas)
 
 
 def _cycle(world: World, component: str) -> None:

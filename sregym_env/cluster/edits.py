@@ -198,6 +198,15 @@ class Surge:
     seconds: float
 
 
+@dataclass(frozen=True, slots=True)
+class Thin:
+    """Half of a component's pods (and never the last one) are away for a while, as while their machines are served. Undo has
+    nothing to do."""
+
+    component: str
+    seconds: float
+
+
 Edit = (
     JsonPatch
     | MergePatch
@@ -217,6 +226,7 @@ Edit = (
     | Restart
     | AwaitRollout
     | Surge
+    | Thin
 )
 
 

@@ -21,7 +21,8 @@ class GrpcGo(Plain):
         if peer.retries is None:
             return _balanced(ctx, peer, ask, share, peer.timeout, None)
         timeout, attempts, backoff, multiplier = peer.retries.of(ctx.process.env)
-        return _balanced(ctx, peer, ask, share, timeout, Again(attempts - 1, backoff, multiplier))
+        again = Again(attempts - 1, backoff, multiplier) if attempts > 1 else None
+        return _balanced(ctx, peer, ask, share, timeout or peer.timeout, again)
 
 
 def _balanced(
