@@ -20,13 +20,15 @@ def capacity_decrease_retry_storm(
     timeout: str = drawn(storms.timeout, published="50ms"),
     retries: str = drawn(storms.retries, published="30"),
     callee: str = drawn(storms.unscaled, published=storms.busiest),
-    share: float = drawn(lambda target, chance: storms.shares(chance), published=0.66),
+    tight: float = drawn(
+        lambda target, chance: round(chance.uniform("tight", -0.015, 0.02), 3), published=0.0
+    ),
     seconds: float = drawn(lambda target, chance: float(chance.between("seconds", 45, 150)), published=60.0),
 ) -> Fault:
     """RPCs are given up after some milliseconds and tried again dozens of times; a loss of capacity has set off a storm.
 
-    For ``seconds`` half of the pods of the component that is called were away. They are back, and it would use a ``share`` of
-    its CPU limit; now it wastes it on calls that nobody waits for.
+    For ``seconds`` half of the pods of the component that is called were away. They are back, and its CPU limits leave
+    room above what it needs; now it wastes them on calls that nobody waits for (``tight`` is how much less room they leave).
     """
     called = next(each for each in storms.callees(target) if each.name == callee)
     patience, attempts, made = storms.hasty(target, timeout, retries)
@@ -34,7 +36,7 @@ def capacity_decrease_retry_storm(
         resource=target.workload,
         cause=f"{target.kind} {target.name} gives up its RPCs after {timeout} ({patience}) and tries each {retries} more times "
         f"({attempts}): since {callee} had fewer pods for a while, which are back, these retries keep it overloaded.",
-        earlier=storms.suited(called, share, max(called.replicas, 2)),
+        earlier=storms.suited(called, max(called.replicas, 2), tight),
         edits=made["edits"],
         trigger=[Thin(callee, seconds)],
         rollback=made["rollback"],

@@ -20,14 +20,16 @@ def load_spike_retry_storm(
     timeout: str = drawn(storms.timeout, published="50ms"),
     retries: str = drawn(storms.retries, published="30"),
     callee: str = drawn(storms.victim, published=storms.busiest),
-    share: float = drawn(lambda target, chance: storms.shares(chance), published=0.66),
+    tight: float = drawn(
+        lambda target, chance: round(chance.uniform("tight", -0.015, 0.02), 3), published=0.0
+    ),
     factor: float = drawn(lambda target, chance: round(chance.uniform("factor", 2.0, 2.6), 1), published=2.2),
     seconds: float = drawn(lambda target, chance: float(chance.between("seconds", 30, 75)), published=45.0),
 ) -> Fault:
     """RPCs are given up after some milliseconds and tried again dozens of times; a surge of users has set off a storm.
 
-    The surge (``factor`` times the usual load for ``seconds``) is over. The component that is called uses a ``share`` of its
-    CPU limit when all is well, and now wastes it on calls that nobody waits for. A restart helps until the next surge at most.
+    The surge (``factor`` times the usual load for ``seconds``) is over. The component that is called has a CPU limit
+    with some room above what it needs, and now wastes it on calls that nobody waits for (``tight`` is how much less room it has). A restart helps until the next surge at most.
     """
     called = next(each for each in storms.callees(target) if each.name == callee)
     patience, attempts, made = storms.hasty(target, timeout, retries)
@@ -35,7 +37,7 @@ def load_spike_retry_storm(
         resource=target.workload,
         cause=f"{target.kind} {target.name} gives up its RPCs after {timeout} ({patience}) and tries each {retries} more times "
         f"({attempts}): since a surge of users, which is over, its retries keep {callee} overloaded.",
-        earlier=storms.suited(called, share, called.replicas),
+        earlier=storms.suited(called, called.replicas, tight),
         edits=made["edits"],
         trigger=[Surge(target.app.namespace, factor, seconds)],
         rollback=made["rollback"],

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from sregym_env.apps.calls import cores, patience
+from sregym_env.apps.further import rate
 from sregym_env.cluster.edits import Edit, Rollout, Scale
 from sregym_env.cluster.targets import ComponentTarget
 from sregym_env.faults.commands import mend, named, put, scope, show
@@ -23,18 +24,19 @@ LEAST = 0.02
 """Cores that the usual load takes at least at a component that can be overwhelmed: of less than that a few requests at once are
 more than a limit lets through."""
 
+MOST = 90.0
+"""Requests per second at a pod, above which so many more calls hardly ever meet a queue."""
+
+LOOSE, STEADY, FULL = 0.52, 0.0016, 0.68
+"""The share of a limit that is used where a request comes now and then, what each request per second at a pod adds, and the most."""
+
 MOST_SCALED = 2
 """Workloads of a namespace that autoscalers change, at the most."""
 
 SCALERS = "horizontalpodautoscalers.autoscaling"
 
 IDLE = 0.002
-"""Cores that a pod takes without a request."""
-
-
-def shares(chance: Chance) -> float:
-    """The part of its limit that the component comes to use."""
-    return chance.uniform("share", 0.63, 0.7)
+"""Cores that a pod of a Go service takes without a request."""
 
 
 def callees(target: ComponentTarget) -> tuple[ComponentTarget, ...]:
@@ -63,15 +65,21 @@ def calls_several(target: ComponentTarget) -> bool:
     return target.component.stateless and len(callees(target)) > MOST_SCALED
 
 
-def _busy(found: Sequence[ComponentTarget]) -> list[str]:
-    """Those of them that have enough to do; all where none has."""
-    names = [each.name for each in found if cores(each.app, each.name) >= LEAST]
-    return names or [each.name for each in found]
+def _fit(found: Sequence[ComponentTarget]) -> list[str]:
+    """Those of them that have enough to do, and no pod of which does so much that it is never surprised."""
+    busy = [each for each in found if cores(each.app, each.name) >= LEAST] or list(found)
+    calm = [each for each in busy if _each(each, each.replicas) <= MOST]
+    return [each.name for each in calm or sorted(busy, key=lambda each: _each(each, each.replicas))[:1]]
+
+
+def _each(callee: ComponentTarget, pods: int) -> float:
+    """Requests per second that come to a pod of it."""
+    return rate(callee.app, callee.name) / pods
 
 
 def victim(target: ComponentTarget, chance: Chance) -> str:
     """One of those whom it can overwhelm."""
-    return str(chance.choice("callee", _busy(callees(target))))
+    return str(chance.choice("callee", _fit(callees(target))))
 
 
 def unscaled(target: ComponentTarget, chance: Chance) -> str:
@@ -81,12 +89,12 @@ def unscaled(target: ComponentTarget, chance: Chance) -> str:
         for (resource, space, _), manifest in target.inventory.declared.items()
         if resource == SCALERS and space == target.namespace
     }
-    return str(chance.choice("callee", _busy([each for each in callees(target) if each.name not in scaled])))
+    return str(chance.choice("callee", _fit([each for each in callees(target) if each.name not in scaled])))
 
 
 def busiest(target: ComponentTarget) -> str:
     """The one of them with the most work."""
-    return callees(target)[0].name
+    return _fit(callees(target))[0]
 
 
 def timeout(target: ComponentTarget, chance: Chance) -> str:
@@ -99,8 +107,10 @@ def retries(target: ComponentTarget, chance: Chance) -> str:
     return str(chance.choice("retries", ("20", "24", "25", "30", "30", "32", "40")))
 
 
-def suited(callee: ComponentTarget, share: float, pods: int) -> Sequence[Edit]:
-    """Its limit is cut to what it needs, on so many pods."""
+def suited(callee: ComponentTarget, pods: int, tight: float) -> Sequence[Edit]:
+    """Its limit is cut to what it needs on so many pods, and leaves some room: the more comes to a pod the steadier it comes,
+    and the less room it takes. ``tight`` is added to the share of the limit that is used."""
+    share = min(LOOSE + STEADY * _each(callee, pods), FULL) + tight
     path = callee.container_path("resources")
     right = callee.container["resources"]
     cpu = max(round((cores(callee.app, callee.name) / share / pods + IDLE) * 1000), 5)
