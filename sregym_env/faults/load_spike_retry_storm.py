@@ -12,7 +12,7 @@ from sregym_env.faults.fault import Fault, fault
 @fault(
     layer="application",
     mechanism="impatient_retries",
-    targets=components(at_request=True, where=storms.calls),
+    targets=components(at_request=True, where=storms.calls_several),
     level="hard",
 )
 def load_spike_retry_storm(

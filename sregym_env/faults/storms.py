@@ -55,13 +55,9 @@ def callees(target: ComponentTarget) -> tuple[ComponentTarget, ...]:
     return tuple(sorted(fit, key=lambda each: -cores(each.app, each.name)))
 
 
-def calls(target: ComponentTarget) -> bool:
-    """Whether a component has RPC clients that can be told how patient they are, and somebody to overwhelm."""
-    return target.component.stateless and bool(callees(target))
-
-
 def calls_several(target: ComponentTarget) -> bool:
-    """Whether some of those whom it can overwhelm have the number of pods that they are given, whatever is scaled by itself."""
+    """Whether a component has RPC clients that can be told how patient they are, and enough of those whom it can overwhelm that
+    some have the number of pods that they are given, whatever is scaled by itself."""
     return target.component.stateless and len(callees(target)) > MOST_SCALED
 
 
