@@ -37,6 +37,7 @@ from sregym_env.cluster.edits import (
     Scale,
     Substitute,
     Surge,
+    Thin,
 )
 from sregym_env.errors import ClusterError
 from sregym_env.kube.durations import rfc3339
@@ -165,6 +166,9 @@ def apply(world: World, edit: Edit, manager: str = "") -> Undo:
             login = RegistryLogin(edit.host, edit.login)
             world.nodes.apply(login)
             return End(login)
+        case Thin():
+            _thin(world, edit)
+            return None
         case Cycle():
             _cycle(world, edit.component)
             return None
@@ -268,6 +272,20 @@ def _surge(world: World, edit: Surge) -> None:
         world.advance(edit.seconds)
     finally:
         world.nodes.heal(surge)
+
+
+def _thin(world: World, edit: Thin) -> None:
+    """Scale a component's workload to half of it and, where it was not scaled meanwhile, back."""
+    resource, namespace, name = world.app.workload_of(edit.component)
+    workload = ObjectRef(resource, name, namespace)
+    replicas = _get(world.cluster, workload)["spec"].get("replicas", 1)
+    fewer = max(replicas // 2, 1)
+    if fewer >= replicas:
+        return
+    _scale(world.cluster, workload, fewer)
+    world.advance(edit.seconds)
+    if _get(world.cluster, workload)["spec"].get("replicas", 1) == fewer:
+        _scale(world.cluster, workload, replicas)
 
 
 def _cycle(world: World, component: str) -> None:

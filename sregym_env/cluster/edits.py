@@ -208,6 +208,15 @@ class Enroll:
     login: str
 
 
+@dataclass(frozen=True, slots=True)
+class Thin:
+    """Half of a component's pods (and never the last one) are away for a while, as while their machines are served. Undo has
+    nothing to do."""
+
+    component: str
+    seconds: float
+
+
 Edit = (
     JsonPatch
     | MergePatch
@@ -228,6 +237,7 @@ Edit = (
     | AwaitRollout
     | Surge
     | Enroll
+    | Thin
 )
 
 

@@ -28,7 +28,7 @@ from sregym_env.cluster.api import World
 from sregym_env.cluster.apply import Undo
 from sregym_env.cluster.composed import seen_by
 from sregym_env.cluster.disturbances import Disturbance
-from sregym_env.cluster.edits import Cycle, Edit, Exec, ObjectRef, Part, RecreatePods, Surge
+from sregym_env.cluster.edits import Cycle, Edit, Exec, ObjectRef, Part, RecreatePods, Surge, Thin
 from sregym_env.cluster.inventory import Inventory, ObjectKey
 from sregym_env.cluster.targets import ROLLED, TargetRule
 from sregym_env.errors import ProblemError, UsageError
@@ -234,9 +234,9 @@ class FaultInstance:
             edits_apply.apply(world, edit)
 
     @property
-    def by_users(self) -> bool:
-        """Whether it bites when users come in numbers, and not at a restart."""
-        return any(isinstance(edit, Surge) for edit in self.fault.trigger)
+    def transient(self) -> bool:
+        """Whether what makes it bite is over when it has bitten: users come in numbers, pods are away for a while."""
+        return any(isinstance(edit, Surge | Thin) for edit in self.fault.trigger)
 
     def cured(self, world: World) -> tuple[Finding, ...]:
         """The fault's own questions about the state, answered."""

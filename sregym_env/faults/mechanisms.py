@@ -469,6 +469,24 @@ _ALL = (
         kinds=("Deployment",),
     ),
     Mechanism(
+        "impatient_retries",
+        "resources",
+        (
+            "impatience retries|number|low|contrast|wrong|changed !rate_limit|probe|liveness_probe|readiness_probe",
+            "retries number|contrast|impatience|wrong|changed|unbounded !rate_limit|headroom|probe|liveness_probe|readiness_probe",
+            "attempts number|impatience|unbounded !rate_limit|headroom",
+        ),
+        valued=("VALUE impatience|retries|attempts !rate_limit|headroom|cpu_limit|memory_limit",),
+        kinds=("Deployment",),
+    ),
+    Mechanism(
+        "collector_overworked",
+        "resources",
+        ("collector low|number|wrong|changed|contrast|unbounded|cpu|throttled !memory_limit",),
+        valued=("VALUE collector",),
+        kinds=("Deployment",),
+    ),
+    Mechanism(
         "quota_blocks_pods",
         "admission",
         ("quota require|blocked|low|number|wrong|memory !limit_range",),

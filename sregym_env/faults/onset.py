@@ -155,12 +155,12 @@ def befall(
         rolled = [edit.target for edit in instance.fault.edits if isinstance(edit, Rollout)]
         sound = tuple(target for target in rolled if _history_stays(world.cluster, target))
         again = bool(sound) and pastime is not None and chance.yes("retried", RETRIED)
-        # What users bring about when they come would be over with a new revision: that comes before them.
-        if again and instance.by_users:
+        # What has been brought about by something that passed would be over with a new revision: that comes before.
+        if again and instance.transient:
             sound = _retried(world, sound, chance, authors)
         if not hurts(max(FIRST_LOOK, instance.fault.recurs)):
             _wait_for_trouble(world, instance, chance, hurts, pastime)
-        if again and not instance.by_users:
+        if again and not instance.transient:
             sound = _retried(world, sound, chance, authors)
     except SREGymError:
         instance.heal(world, changes)
@@ -341,7 +341,7 @@ def _wait_for_trouble(
 def _events(world: World, instance: FaultInstance, chance: Chance) -> Iterator[Callable[[], None]]:
     """What ordinary operation does sooner or later to those by whose restart the fault bites."""
     for edit in instance.fault.edits:
-        if isinstance(edit, Rollout) and edit.target.resource in SCALED and not instance.by_users:
+        if isinstance(edit, Rollout) and edit.target.resource in SCALED and not instance.transient:
             yield lambda target=edit.target: _scaled_down_and_up(world, target, chance)  # type: ignore[misc]
     for edit in instance.fault.trigger:
         if isinstance(edit, RecreatePods):

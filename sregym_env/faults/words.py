@@ -104,6 +104,11 @@ OBJECTS: Mapping[str, str] = {
     "throughput": r"throughput|(?:requests?|queries|calls)(?: per|/| a|/ )(?: ?second| ?sec| ?s)|per second|a second|rps|qps",
     "headroom": r"head ?room|spare capacity|(?:hardly|barely) (?:more|above)(?: than)?|no slack|too little capacity",
     "retries": r"retr(?:y|ies|ied|ying)(?: storms?)?|metastable|self[- ]sustaining|tried again|asked (?:for )?again",
+    "impatience": r"grpc_client_\w+|(?:(?:grpc|rpc|client|call|request|attempt)s?(?:'s)? (?:\w+ )?)?(?:time-?outs?|deadlines?|patience)(?= (?:of|is|was|to|at|set|only|and|plus|with|\(|\d))"
+    r"|\d+ ?(?:ms|milliseconds)(?: \w+){0,2} (?:time-?outs?|deadlines?)|impatient\w*|gives? up (?:\S+ ){0,4}after|hasty",
+    "attempts": r"attempts?|tries|repeat(?:s|ed|ing)? (?:\w+ ){0,3}calls?|calls? (?:\w+ ){0,2}(?:again|repeatedly)|repeated calls",
+    "unbounded": r"aggressive\w*|dozens|unbounded|without (?:a )?(?:budget|back-?off)|no (?:budget|back-?off)|excessive\w*|too (?:many|often|much|aggressive|short|soon|small)|storm",
+    "collector": r"gogc|gc(?:_?percent|[ -]percent(?:age)?| target)?|(?:garbage[- ])?collect(?:or|ors|ion|ions|ing|s)? (?:of )?garbage|garbage[- ]?collect\w*|collectors?|set ?gc ?percent",
     "queue": r"queues?|queued|queueing|backlog|expired?",
     "cpu_limit": r"cpu ?-?(?:limits?|quotas?|caps?|ceiling|allowance|budget|bandwidth)|limits?\.cpu|limits? (?:on|for|of) (?:the |its )?cpu|cfs(?: quota| limit)?"
     r"|processor (?:limit|quota)|cpu is (?:limited|capped)|limits? cpu"
@@ -261,7 +266,7 @@ OTHER_CAUSES = (
     # access
     r"|(?:wrong|bad|incorrect) (?:certificate|token|key pair)|expired token|certificates? (?:\S+ ){0,2}?(?:invalid|wrong)|tls (?:handshake|mismatch)|no-?auth\b|--noauth|authentication disabled"
     # the program
-    r"|(?:memory|goroutine|thread|connection) leaks?|leaks? memory|has a leak|dead-?lock\w*|race condition|infinite loop|heap size|garbage collect\w*|(?:file descriptor|ulimit|thread pool|connection pool)\w*|max ?connections|too many connections|syntax error|exec format error|(?:wrong|different|other|another) (?:cpu )?architecture|built for (?:another|arm\w*|a different)|(?:missing|wrong|dropped|bad) (?:command-?line )?(?:arguments?|flags?) (?:of|in|for)? ?(?:the )?(?:program|process|command)|flags are (?:\w+ )?(?:wrong|messed up)|registration name"
+    r"|(?:memory|goroutine|thread|connection) leaks?|leaks? memory|has a leak|dead-?lock\w*|race condition|infinite loop|heap size|(?:file descriptor|ulimit|thread pool|connection pool)\w*|max ?connections|too many connections|syntax error|exec format error|(?:wrong|different|other|another) (?:cpu )?architecture|built for (?:another|arm\w*|a different)|(?:missing|wrong|dropped|bad) (?:command-?line )?(?:arguments?|flags?) (?:of|in|for)? ?(?:the )?(?:program|process|command)|flags are (?:\w+ )?(?:wrong|messed up)|registration name"
     # the data
     r"|slow quer(?:y|ies)|missing index|lacks? an index|index (?:was|is) (?:dropped|missing)|corrupt\w* (?:data|files|index|database|collection)|data (?:is|are|was|were|got) corrupt\w*|collection (?:\S+ ){0,3}(?:empty|dropped|gone)|replica set election|primary election|step(?:ped|s)? down|replication lag"
     # the machines

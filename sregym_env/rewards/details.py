@@ -205,6 +205,8 @@ class Details:
             return [_QUANTITY]
         if mechanism == "rate_limit_too_low":
             return [_RATE]
+        if mechanism in ("impatient_retries", "collector_overworked"):
+            return [_TUNED]
         if mechanism == "missing_config_key":
             return [_ADDRESS]
         if mechanism in ("feature_flag_enabled", "missing_variable", "wrong_variable"):
@@ -244,6 +246,9 @@ _TAINT = re.compile(
 )
 _RATE = re.compile(
     r"(?<![\w.-])\d{1,6}(?= ?(?:requests?|queries|calls|qps|rps|per second|/ ?s\b|a second))|(?<=_limit=)\d{1,6}\b|(?<=_limit: )\d{1,6}\b|(?<=limit of )\d{1,6}(?![\w.])"
+)
+_TUNED = re.compile(
+    r"(?<![\w.-])\d{1,5}(?= (?:more )?(?:retries|times|attempts|percent))|(?<=_on_error=)\d{1,5}\b|(?<=_on_error: )\d{1,5}\b|(?<=\bgc=)\d{1,5}\b|(?<=\bgogc=)\d{1,5}\b"
 )
 _LOST = re.compile(r"\b(?:deleted|removed|gone|lost|disappeared|missing|not exist|doesn't exist|not found)\b")
 _PORT = re.compile(r"(?<![\w.-])(?<!error )(?<!code )(?!(?:500|503|404|502|504|200|137)(?!\d))\d{2,5}(?![\w%-])(?! (?:s|sec\w*|min\w*|ms|times|%|pods?|replicas?|hours?|errors?|requests?)\b)(?!\.\d)")  # fmt: skip

@@ -53,8 +53,8 @@ class Cause(Protocol):
         ...
 
     @property
-    def by_users(self) -> bool:
-        """Whether that is done by users who come in numbers, to a system that serves them."""
+    def transient(self) -> bool:
+        """Whether that passes (users who come in numbers, pods that are away for a while), and strikes a system that serves its users."""
         ...
 
     def accepts(self) -> Collection[ObjectKey]:
@@ -223,7 +223,7 @@ def _durability(
 ) -> Check:
     """Recreate every pod of the application, replay the trigger, and see whether the users notice for long."""
     stuck = _recreate_pods(world, baseline)
-    if any(cause.by_users for cause in causes):
+    if any(cause.transient for cause in causes):
         _await_journeys(world, baseline, patience.settle + patience.noise)
     stuck += _replayed(world, causes)
     noisy = patience.noise > 0.0

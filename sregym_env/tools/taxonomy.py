@@ -158,6 +158,18 @@ _ALL = (
         "queued requests expire and are tried again.",
     ),
     KindOfCause(
+        "impatient_retries",
+        "A component gives up its calls too soon and repeats them too often",
+        "Settings of a caller (a time-out of some milliseconds, dozens of retries) multiply calls that fail: whoever it calls is "
+        "overloaded by repeated calls alone since a surge or a loss of capacity that has passed.",
+    ),
+    KindOfCause(
+        "collector_overworked",
+        "A program's garbage collector is told to run all the time",
+        "A setting of a runtime (GOGC or the like, a percentage) makes it collect garbage after hardly any growth: the collector "
+        "uses up a CPU limit that is enough for the requests.",
+    ),
+    KindOfCause(
         "quota_blocks_pods",
         "A ResourceQuota keeps new pods from being created",
         "A ResourceQuota of the namespace refuses pods (exceeded quota, must specify memory).",

@@ -40,6 +40,24 @@ STATEMENTS: dict[str, tuple[str, ...]] = {
         "{f} of deployment {c} was lowered from {right} to {wrong}; after a burst retries keep it overloaded",
         "retry storm against {c}: its QPS limit {wrong} is too low to work off the backlog of expired requests",
     ),
+    "load_spike_retry_storm": (
+        "{c} has a retry policy of {wrong} retries ({f}) with a time-out of milliseconds, which keeps an overload alive",
+        "the RPC time-out of {c} is far too short and {f}={wrong} repeats every call, a self-sustaining retry storm",
+        "{f} of deployment {c} was set to {wrong} with a tiny time-out; its retries saturate what it calls",
+        "retry storm from {c}: {wrong} retries per call after a few milliseconds each",
+    ),
+    "capacity_decrease_retry_storm": (
+        "{c} has a retry policy of {wrong} retries ({f}) with a time-out of milliseconds, which keeps an overload alive",
+        "the RPC time-out of {c} is far too short and {f}={wrong} repeats every call, a self-sustaining retry storm",
+        "{f} of deployment {c} was set to {wrong} with a tiny time-out; its retries saturate what it calls",
+        "retry storm from {c}: {wrong} retries per call after a few milliseconds each",
+    ),
+    "garbage_collector_overworked": (
+        "{f}={wrong} makes the garbage collector of {c} run all the time, which uses up its CPU",
+        "{c} spends its CPU on garbage collection since {f} was set to {wrong} instead of {right}",
+        "the GC percentage of deployment {c} ({f}) is {wrong}, far too low",
+        "GC thrashing in {c}: {f} is {wrong}, the collector takes the CPU of the requests",
+    ),
     "env_variable_shadowing": (
         "{c} has the environment variable {f} twice, and the later definition, {wrong}, wins over {right}",
         "the pod template of {c} has a second {f} entry that overrides the right value with {wrong}",

@@ -151,7 +151,7 @@ class Plain:
     def cured(self, world: Any) -> list[Finding]:
         return []
 
-    by_users = False
+    transient = False
 
     def replay(self, world: Any) -> None:
         return None

@@ -12,7 +12,7 @@ from functools import cache
 from sregym_env.apps.hotel_reservation import data
 from sregym_env.apps.hotel_reservation.edition import STORED_BY, Edition
 from sregym_env.sim.programs.defaults import MIB
-from sregym_env.sim.programs.services.peers import Account, At, Data, Peer, Registered, Retries
+from sregym_env.sim.programs.services.peers import Account, At, Data, Peer, Policy, Registered, Retries
 from sregym_env.sim.programs.services.protocols import Grpc, Http
 from sregym_env.sim.programs.services.runtimes.go import Go
 from sregym_env.sim.programs.services.settings import Limiter, Route, ServiceSettings
@@ -42,7 +42,7 @@ ROOT = "/go/src/github.com/harlow/go-micro-services"
 CONFIG_PATH = f"{ROOT}/config.json"
 """The configuration file baked into the application's image."""
 
-_GO = Go(ROOT)
+_GO = Go(ROOT, percent="GC")
 _CONSUL = At(Setting("consulAddress"), otherwise=("127.0.0.1", 8500))
 _KEYS = {
     "frontend": "Frontend",
@@ -84,6 +84,8 @@ _CLIENTS = {
     "search": ("geo", "rate"),
 }
 """Whom they dial, in this order."""
+_POLICY = Policy("GRPC_CLIENT_TIMEOUT", "GRPC_CLIENT_RETRIES_ON_ERROR")
+"""How long and how often every RPC is tried that has no policy of its own: none is set as the application is published."""
 _WORD = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
@@ -241,7 +243,8 @@ def _peers(edition: Edition, name: str) -> tuple[Peer, ...]:
     if name in _CACHES:
         found.append(Peer("memcached", "gomemcache", At(Setting(_CACHES[name])), timeout=2.0))
     for other in _CLIENTS.get(name, ()):
-        retries = Retries("RATE_RPC", 0.75, 3, 0.05) if (name, other) == ("search", "rate") else None
+        rated = (name, other) == ("search", "rate")
+        retries = Retries("RATE_RPC", 0.75, 3, 0.05) if rated else _POLICY
         found.append(Peer(other, "grpc-go", Registered(f"srv-{other}", _CONSUL), retries=retries))
     return tuple(found)
 

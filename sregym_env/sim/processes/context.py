@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import errno
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sregym_env.cluster.app import Image
@@ -207,6 +207,7 @@ class ProcessContext:
         fail_fast: float = 0.0,
         cancels: bool = False,
         waits: bool = True,
+        beside: Sequence[tuple[str, int]] = (),
     ) -> Flow:
         """Call a server and learn what becomes of such calls."""
         return self.evaluation().call(
@@ -221,6 +222,7 @@ class ProcessContext:
             fail_fast=fail_fast,
             cancels=cancels,
             waits=waits,
+            beside=beside,
         )
 
     def ask(self, host: str, port: int, call: Call, timeout: float = 0.0) -> Failure | None:

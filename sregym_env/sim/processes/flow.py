@@ -11,7 +11,7 @@ walked here; what it says of the moment (:mod:`~sregym_env.sim.world.strain`) is
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -141,8 +141,11 @@ class Evaluation:
         fail_fast: float = 0.0,
         cancels: bool = False,
         waits: bool = True,
+        beside: Sequence[tuple[str, int]] = (),
     ) -> Flow:
         """What becomes of ``call`` from ``source`` to ``host:port``, tried again as ``again`` says.
+
+        ``beside`` are further addresses that answer for the same: every attempt, also a further one, takes any of them.
 
         ``share`` is how often the request now being served makes this call. ``timeout`` caps the wait for an attempt.
         ``rate`` is for calls that nobody called for: the load a generator offers, per second. ``required`` says whether the
@@ -150,9 +153,14 @@ class Evaluation:
         ``cancels`` says whether the server learns that a caller has given up, ``waits`` whether the request waits for the answer.
         """
         patience = timeout or CONNECT_TIMEOUT
-        legs = connect(self.world, source, host, port).legs
-        if fail_fast and all(leg.outcome != "ok" for leg in legs):
-            legs = tuple(leg._replace(latency=min(leg.latency, fail_fast)) for leg in legs)
+        legs: tuple[Leg, ...] = ()
+        for address in ((host, port), *beside):
+            there = connect(self.world, source, *address).legs
+            if fail_fast and all(leg.outcome != "ok" for leg in there):
+                there = tuple(leg._replace(latency=min(leg.latency, fail_fast)) for leg in there)
+            legs += (
+                tuple(leg._replace(share=leg.share / (1 + len(beside))) for leg in there) if beside else there
+            )
         ended = [(leg.share, *self._leg(leg, call, patience)) for leg in legs]
         once = ended[0][1] if len(ended) == 1 else _mixed([(part, flow) for part, flow, _, _ in ended])
         flow, tries = (once, 1.0) if again is None else _tried_again(once, again)

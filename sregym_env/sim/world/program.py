@@ -200,6 +200,7 @@ class Context(Protocol):
         fail_fast: float = 0.0,
         cancels: bool = False,
         waits: bool = True,
+        beside: Sequence[tuple[str, int]] = (),
     ) -> Flow:
         """Call a server and learn what becomes of such calls.
 
@@ -207,7 +208,7 @@ class Context(Protocol):
         callee, not a factor on the answer. ``timeout`` caps the wait for an attempt, 0 for the transport's own. ``again`` is the
         client's policy of retries, ``required`` whether the request fails with the call, ``fail_fast`` the most that is waited where
         no connection can stand, ``cancels`` whether the server learns that its caller has given up,
-        ``waits`` whether the request waits for the answer.
+        ``waits`` whether the request waits for the answer, ``beside`` further addresses, any of which an attempt may take.
         """
         ...
 

@@ -184,6 +184,19 @@ CAUSES: Mapping[str, tuple[str, ...]] = {
         "A rate limit of {wrong} on {component} ({field}) is too low for the load: what it works off has expired.",
         "The QPS limit of {component} is {wrong}, too low for its callers, whose retries keep it saturated.",
     ),
+    "impatient_retries": (
+        "{Workload} gives up its RPCs after {patience} and retries each {wrong} times ({field}): its retries keep {callee} overloaded.",
+        "The retry policy of {workload} is far too aggressive: {wrong} retries ({field}) and a time-out of {patience}, a storm that "
+        "sustains itself at {callee}.",
+        "{Component} has a time-out of only {patience} per call and {wrong} retries, so {callee} works for calls that were given up.",
+        "A retry storm from {component} to {callee}: {field} is {wrong} while each attempt has only {patience}.",
+    ),
+    "collector_overworked": (
+        "{field} of {workload} is {wrong}: its garbage collector runs all the time and takes the CPU that requests need.",
+        "The garbage collector of {component} uses up its CPU limit, because {field} is {wrong}.",
+        "{Workload} runs with {field}={wrong}, so that collecting garbage costs more CPU than its requests.",
+        "{Component} spends its CPU on garbage collection: {field} was set to {wrong}.",
+    ),
     "quota_blocks_pods": (
         "ResourceQuota {name} limits memory in {namespace} to {memory}; pods that declare no memory are refused, and "
         "the pods of {component} cannot be created again.",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from sregym_env.kube.durations import parse_duration
 from sregym_env.sim.processes.context import ProcessContext
 from sregym_env.sim.programs import consul
 from sregym_env.sim.programs.mongo_data import Document
@@ -68,6 +69,26 @@ class Retries:
 
 
 @dataclass(frozen=True, slots=True)
+class Policy:
+    """What a binary's RPC clients all do, if the environment says so: a patience as Go writes it (``50ms``), and how often an
+    error is tried again, at once. Without the variables they wait for as long as their callers do, and ask once."""
+
+    timeout: str
+    """Variable of the time that an attempt gets."""
+    retries: str
+    """Variable of the further attempts."""
+
+    def of(self, env: Mapping[str, str]) -> tuple[float, int, float, float]:
+        """(time-out, attempts, first back-off, its factor) under an environment; seconds. A time-out of 0 is none."""
+        timeout, retries = env.get(self.timeout, ""), env.get(self.retries, "")
+        try:
+            patience = parse_duration(timeout) / 1e9 if timeout else 0.0
+        except ValueError:
+            patience = 0.0
+        return patience, 1 + int(retries) if retries.isdecimal() and len(retries) < 6 else 1, 0.0, 1.0
+
+
+@dataclass(frozen=True, slots=True)
 class Data:
     """What a service puts into its database at the start."""
 
@@ -88,7 +109,7 @@ class Peer:
     address: At | Registered
     timeout: float = 0.0
     """Seconds; 0 for the library's own."""
-    retries: Retries | None = None
+    retries: Retries | Policy | None = None
     database: str = ""
     account: Account | None = None
     data: tuple[Data, ...] = ()

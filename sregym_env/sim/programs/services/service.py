@@ -11,7 +11,6 @@ from sregym_env.sim.programs.defaults import Quiet
 from sregym_env.sim.programs.flagd import resolve
 from sregym_env.sim.programs.services import starting
 from sregym_env.sim.programs.services.settings import ServiceSettings, settings_of
-from sregym_env.sim.programs.services.steps import Compute
 from sregym_env.sim.programs.services.trail import served
 from sregym_env.sim.programs.services.values import positive
 from sregym_env.sim.programs.services.wires import Framework
@@ -102,14 +101,8 @@ class Service(Quiet):
     def usage(self, ctx: ProcessContext, rates: Mapping[str, float]) -> Usage:
         """CPU of the steps' own work, plus serialisation."""
         settings = settings_of(ctx)
-        runtime = settings.runtime
-        cpu = runtime.at_rest
-        for operation, rate in rates.items():
-            handler = settings.handler(operation)
-            if handler is not None:
-                cpu += rate * sum(
-                    step.seconds if isinstance(step, Compute) else runtime.per_step for step in handler.steps
-                )
+        cpu = settings.runtime.at_rest
+        cpu += sum(rate * settings.cpu(operation) for operation, rate in rates.items())
         cpu += sum(cores for peer, flag, cores in settings.burns if resolve(ctx, peer, flag, False))
         return Usage(cpu, ctx.process.memory)
 

@@ -10,7 +10,7 @@ from sregym_env.sim.processes.context import ProcessContext
 from sregym_env.sim.programs.services.peers import Peer
 from sregym_env.sim.programs.services.protocols import Wire
 from sregym_env.sim.programs.services.runtimes import Runtime
-from sregym_env.sim.programs.services.steps import NOTICED, Handler, Open, Pass, Start
+from sregym_env.sim.programs.services.steps import NOTICED, Compute, Handler, Open, Pass, Start
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +123,12 @@ class ServiceSettings:
             route = next((route for route in self.routes if route.serves(path)), None)
             found = None if route is None else self.by_operation.get(route.operation(method))
         return None if found is None or found.operation in self.lacks else found
+
+    def cpu(self, operation: str) -> float:
+        """CPU seconds of a request's own work, and of asking others for their part."""
+        handler = self.handler(operation)
+        steps = () if handler is None else handler.steps
+        return sum(step.seconds if isinstance(step, Compute) else self.runtime.per_step for step in steps)
 
 
 def settings_of(ctx: ProcessContext) -> ServiceSettings:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from sregym_env.sim.processes.context import ProcessContext
 from sregym_env.sim.programs.services.drivers.driver import Plain, required
 from sregym_env.sim.programs.services.peers import Peer, addresses
@@ -21,7 +23,8 @@ class GrpcGo(Plain):
         if peer.retries is None:
             return _balanced(ctx, peer, ask, share, peer.timeout, None)
         timeout, attempts, backoff, multiplier = peer.retries.of(ctx.process.env)
-        return _balanced(ctx, peer, ask, share, timeout, Again(attempts - 1, backoff, multiplier))
+        again = Again(attempts - 1, backoff, multiplier) if attempts > 1 else None
+        return _balanced(ctx, peer, ask, share, timeout or peer.timeout, again)
 
 
 def _balanced(
@@ -37,23 +40,39 @@ def _balanced(
         usable = (
             tuple(a for a in known if any(leg.outcome == "ok" for leg in ctx.connect(*a).legs)) or known[:1]
         )
+    if again is not None:
+        # The next attempt is the next one's turn.
+        (host, port), *others = usable
+        return _sent(ctx, (host, port), others, ask, share, timeout, again)
     part = 1.0 / len(usable)
     ok = latency = 0.0
     failures: dict[Failure, float] = {}
-    for host, port in usable:
-        flow = ctx.call(
-            host,
-            port,
-            Call(ask.operation),
-            share=share * part,
-            timeout=timeout,
-            again=again,
-            required=required(ask),
-            fail_fast=FAIL_FAST,
-            cancels=True,
-        )
+    for address in usable:
+        flow = _sent(ctx, address, (), ask, share * part, timeout, None)
         ok += part * flow.ok
         latency += part * flow.latency
         for failure, lost in flow.failures:
             failures[failure] = failures.get(failure, 0.0) + part * lost
     return Flow(ok, latency, tuple(failures.items()))
+
+
+def _sent(
+    ctx: ProcessContext,
+    address: tuple[str, int],
+    beside: Sequence[tuple[str, int]],
+    ask: Ask,
+    share: float,
+    timeout: float,
+    again: Again | None,
+) -> Flow:
+    return ctx.call(
+        *address,
+        Call(ask.operation),
+        share=share,
+        timeout=timeout,
+        again=again,
+        required=required(ask),
+        fail_fast=FAIL_FAST,
+        cancels=True,
+        beside=beside,
+    )

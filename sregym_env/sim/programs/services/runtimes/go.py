@@ -32,6 +32,8 @@ class Go:
 
     root: str
     """Where its sources lay when it was built."""
+    percent: str = "GOGC"
+    """Variable of the growth in percent after which it collects; one that a program's own tuning reads overrides ``GOGC``."""
     main: str = "main.initializeDatabase({0xc00002c0f0, 0x11})"
     """The function that a panic at the start names beside ``main.main``."""
     stops: tuple[float, int] = (0.05, 2)
@@ -55,11 +57,16 @@ class Go:
         return f"listen tcp :{port}: bind: address already in use"
 
     def collector(self, env: Mapping[str, str], memory: int) -> Collector | None:
-        """By ``GOGC`` (or ``GC``, which the services' own tuning reads): what a cycle frees before the next one."""
-        percent = positive(env.get("GOGC") or env.get("GC", ""))
+        """By ``GOGC``, or what stands for it: what a cycle frees before the next one."""
+        percent = positive(env.get(self.percent, ""))
         if percent is None or percent >= USUAL_GC:
             return None
         return Collector(ALLOCATION, MARKING, growth=percent / 100.0)
+
+    @staticmethod
+    def collecting(percent: float) -> float:
+        """CPU seconds that the collector takes per request at such a growth."""
+        return MARKING * ALLOCATION * 100.0 / max(percent, 1.0)
 
     def line(self, level: Level, where: str, text: str) -> str:
         """``2026-08-06T12:00:00Z INF cmd/geo/main.go:24 > text``."""

@@ -1,0 +1,51 @@
+"""Callers that give up soon and try again dozens of times: a surge of users that has passed leaves a storm of retries."""
+
+from __future__ import annotations
+
+from sregym_env.cluster.edits import Surge
+from sregym_env.cluster.targets import ComponentTarget, components
+from sregym_env.faults import storms
+from sregym_env.faults.drawn import drawn
+from sregym_env.faults.fault import Fault, fault
+
+
+@fault(
+    layer="application",
+    mechanism="impatient_retries",
+    targets=components(at_request=True, where=storms.calls_several),
+    level="hard",
+)
+def load_spike_retry_storm(
+    target: ComponentTarget,
+    timeout: str = drawn(storms.timeout, published="50ms"),
+    retries: str = drawn(storms.retries, published="30"),
+    callee: str = drawn(storms.victim, published=storms.busiest),
+    tight: float = drawn(
+        lambda target, chance: round(chance.uniform("tight", -0.015, 0.02), 3), published=0.0
+    ),
+    factor: float = drawn(lambda target, chance: round(chance.uniform("factor", 2.0, 2.6), 1), published=2.2),
+    seconds: float = drawn(lambda target, chance: float(chance.between("seconds", 30, 75)), published=45.0),
+) -> Fault:
+    """RPCs are given up after some milliseconds and tried again dozens of times; a surge of users has set off a storm.
+
+    The surge (``factor`` times the usual load for ``seconds``) is over. The component that is called has a CPU limit
+    with some room above what it needs, and now wastes it on calls that nobody waits for (``tight`` is how much less room it has). A restart helps until the next surge at most.
+    """
+    called = next(each for each in storms.callees(target) if each.name == callee)
+    patience, attempts, made = storms.hasty(target, timeout, retries)
+    return Fault(
+        resource=target.workload,
+        cause=f"{target.kind} {target.name} gives up its RPCs after {timeout} ({patience}) and tries each {retries} more times "
+        f"({attempts}): since a surge of users, which is over, its retries keep {callee} overloaded.",
+        earlier=storms.suited(called, called.replicas, tight),
+        edits=made["edits"],
+        trigger=[Surge(target.app.namespace, factor, seconds)],
+        rollback=made["rollback"],
+        spared=storms.way(called),
+        details={"field": attempts, "wrong": retries},
+        facts={"timeout": patience, "patience": timeout, "callee": callee},
+        remedies=storms.remedies(target, called),
+        look=storms.look(target, called),
+        accepts=[called.workload],
+        aliases=[patience],
+    )
