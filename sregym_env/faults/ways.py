@@ -125,8 +125,9 @@ _NEGATED = re.compile(
 _DENIABLE = frozenset({"gone", "lack", "scaled_away", "dropped_user", "wrong", "absent", "revoked", "blocked", "low", "high", "defective", "on", "external", "incompatible", "conflict", "changed"})  # fmt: skip
 
 
+@lru_cache(maxsize=2048)
 def tagged(text: str) -> Sentence:
-    """A sentence with its concepts: lower case, components masked (``@___``)."""
+    """A sentence with its concepts: lower case, components masked (``@___``). The same object for the same text."""
     starts = [match.start() for match in _WORD.finditer(text)]
     ends = [match.end() for match in _WORD.finditer(text)]
     index = _indexer(starts)

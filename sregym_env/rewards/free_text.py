@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from sregym_env.cluster.app import App
 from sregym_env.faults.mechanisms import MECHANISMS, own_fields, unlike
@@ -143,12 +143,41 @@ class Claim:
 
 def grade(diagnosis: str, specs: Sequence[FaultSpec], app: App) -> Grade:
     """The nine answers to a text."""
-    case = Case(tuple(read(diagnosis, names := names_of(app))), tuple(specs), names, app)
+    names = names_of(app)
+    case = Case(_read(diagnosis, names), tuple(specs), names, app)
     if case.guessing:
         return checklist.none("a list of guesses")
     if not any(each.own_words for each in case.statements):
         return checklist.none("copied output without a word of its own")
     return checklist.grade(_answers(case), case.located_share)
+
+
+@lru_cache(maxsize=128)
+def _read(diagnosis: str, names: Names) -> tuple[Statement, ...]:
+    """The statements of a text: the same objects for the same text, whatever it is compared with."""
+    return tuple(read(diagnosis, names))
+
+
+@lru_cache(maxsize=128)
+def _stated(statements: tuple[Statement, ...]) -> tuple[Claim, ...]:
+    """Every mechanism that is asserted in a text, whatever is true."""
+    found = []
+    for number, each in enumerate(statements):
+        if each.asserts:
+            sentence = each.sentence
+            for key, mechanism in MECHANISMS.items():
+                for match in _distinct(matches(mechanism.ways, sentence)):
+                    if each.consequence(match.head.start) and match.head.concept not in _NO_EFFECT:
+                        # "... so its service is gone": what follows from a cause in such words is none.
+                        continue
+                    found.append(Claim(key, match, number, tuple(subjects(each, match))))
+            for hit in sentence.hits.get(ANOTHER_CAUSE, ())[:1]:
+                if not each.consequence(hit.start):
+                    match = Match(hit, hit.first, hit.last, (hit.concept,))
+                    found.append(Claim(ANOTHER_CAUSE, match, number, tuple(subjects(each, match))))
+            for match in keys(sentence):
+                found.append(Claim(match.head.concept, match, number, tuple(subjects(each, match))))
+    return tuple(found)
 
 
 @dataclass(frozen=True)
@@ -169,23 +198,7 @@ class Case:
 
     @cached_property
     def _stated(self) -> tuple[Claim, ...]:
-        found = []
-        for number, each in enumerate(self.statements):
-            if each.asserts:
-                sentence = each.sentence
-                for key, mechanism in MECHANISMS.items():
-                    for match in _distinct(matches(mechanism.ways, sentence)):
-                        if each.consequence(match.head.start) and match.head.concept not in _NO_EFFECT:
-                            # "... so its service is gone": what follows from a cause in such words is none.
-                            continue
-                        found.append(Claim(key, match, number, tuple(subjects(each, match))))
-                for hit in sentence.hits.get(ANOTHER_CAUSE, ())[:1]:
-                    if not each.consequence(hit.start):
-                        match = Match(hit, hit.first, hit.last, (hit.concept,))
-                        found.append(Claim(ANOTHER_CAUSE, match, number, tuple(subjects(each, match))))
-                for match in keys(sentence):
-                    found.append(Claim(match.head.concept, match, number, tuple(subjects(each, match))))
-        return tuple(found)
+        return _stated(self.statements)
 
     def _acquitted(self, claim: Claim) -> bool:
         """Whether the account goes on to say that nothing is wrong with what a claim is about, before it speaks of others."""
@@ -884,6 +897,7 @@ def _with_value(ways: Sequence[str]) -> list[str]:
     return [terms if terms.startswith(VALUE) else f"{VALUE} {terms}" for terms in ways]
 
 
+@lru_cache(maxsize=512)
 def _implied(cause: str, names: Names) -> frozenset[str]:
     """Mechanisms that a cause states."""
     found: set[str] = set()

@@ -123,6 +123,9 @@ class Names:
 
     def find(self, text: str) -> list[Mention]:
         """Mentions in a plain text, in reading order."""
+        return list(_found(self, text))
+
+    def _find(self, text: str) -> list[Mention]:
         left = self._not_components.sub(lambda m: " " * len(m.group()), text)
         found: list[Mention] = []
         for pattern, components in self._patterns:
@@ -138,6 +141,11 @@ class Names:
     def components(self, text: str) -> list[str]:
         """Distinct components in a plain text, in reading order."""
         return unique(name for mention in self.find(text) for name in mention.components)
+
+
+@lru_cache(maxsize=1024)
+def _found(names: Names, text: str) -> tuple[Mention, ...]:
+    return tuple(names._find(text))
 
 
 def names_of(app: App) -> Names:
