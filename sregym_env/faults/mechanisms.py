@@ -702,7 +702,7 @@ _ALL = (
         ),
         valued=("VALUE rbac|service_account|cluster_role|not_authorized",),
         kinds=("ClusterRole", "Role", "RoleBinding", "ServiceAccount", "Deployment"),
-        through=("blocked_init_container", "database_permission_revoked"),
+        through=("blocked_init_container", "database_permission_revoked", "missing_configmap", "missing_config_key"),
     ),
     Mechanism(
         "missing_secret",
@@ -720,6 +720,7 @@ _ALL = (
             "Deployment",
             "Secret",
         ),
+        through=("missing_variable", "wrong_variable", "missing_config_key",),
     ),
     Mechanism(
         "feature_flag_enabled",
@@ -758,7 +759,7 @@ _ALL = (
         ),
         valued=("VALUE webhook",),
         kinds=("ValidatingWebhookConfiguration", "MutatingWebhookConfiguration"),
-        through=("missing_service", "scaled_to_zero", "quota_blocks_pods"),
+        through=("missing_service", "scaled_to_zero", "quota_blocks_pods", "extra_endpoints", "wrong_selector", "shrunk_at_admission"),
         rivals=("excessive_resource_request",),
     ),
     Mechanism(
@@ -793,7 +794,7 @@ _ALL = (
         ("certificate expired", "certificate wrong|dead|fails expired|again"),
         valued=("VALUE certificate",),
         kinds=("ValidatingWebhookConfiguration", "Secret"),
-        through=("webhook_unreachable", "missing_service", "quota_blocks_pods"),
+        through=("webhook_unreachable", "missing_service", "quota_blocks_pods", "scaled_to_zero", "shrunk_at_admission", "extra_endpoints"),
     ),
     Mechanism(
         "host_port_conflict",

@@ -21,8 +21,9 @@ OBJECTS: Mapping[str, str] = {
     "webhook": r"(?:(?:validating|mutating|admission) )*web-?hooks?(?: config\w*)?|(?:validating|mutating)webhookconfigurations?"
     r"|failure ?policy(?:: ?fail)?|admission (?:check|control|controller|plugin|step|gate)",
     "certificate": r"(?:(?:tls|ssl|serving|server|x\.?509|webhook) ?-?)*cert(?:ificate)?s?(?: chain)?|x\.?509",
-    "host_port": r"host[ _-]?ports?|ports? (?:on|of) (?:the|its|their|every|each|all) (?:node|host|machine)s?(?: itself)?|node'?s'? ports?|ports? of the node",
-    "update_strategy": r"max ?-?unavailable|max ?-?surge|(?:rolling ?-?)?(?:update|rollout|deployment) ?-?strateg(?:y|ies)|strategy|rollingupdate",
+    "host_port": r"host[ _-]?ports?|ports? (?:on|of) (?:the|its|their|every|each|all) (?:node|host|machine)s?(?: itself)?|node'?s'? ports?|ports? of the node"
+    r"|ports? (?:\d+ )?(?:itself )?(?:on|of) (?:the|its|their|every|each|all|any|whatever) (?:worker |single )?(?:node|host|machine|worker|box)(?:s|es)?(?: itself)?|(?:node|host|machine|box)(?:'s)? (?:own )?ports?(?! (?:forward|map))|ports? straight on the (?:node|host|machine)",
+    "update_strategy": r"max ?-?unavailable|max ?-?surge|roll-?outs?(?= (?:\S+ ){0,4}(?:free to|allowed to|may|permitted to|kill|remove|took|takes|removed|killed))|(?:rolling ?-?)?(?:update|rollout|deployment) ?-?strateg(?:y|ies)|strategy|rollingupdate",
     "cronjob": r"cron ?-?jobs?|cron (?:task|entry)|scheduled (?:job|task|run|script)s?|(?:periodic|recurring|nightly|hourly) (?:job|task|script|run)s?",
     # services
     "endpoint_slice": r"(?:discovery\.k8s\.io/)?(?:endpoint ?-?)?slices?(?! of (?:time|cpu|the cpu|memory))",
@@ -56,7 +57,7 @@ OBJECTS: Mapping[str, str] = {
     "secret": r"secrets?(?: ?key ?ref)?|secretkeyref|credentials? secret",
     "named_key": r"(?!localhost)[a-z_]{3,}(?:address|addr|url|uri|host|dsn)",
     "flag": r"(?:feature |config(?:uration)? )?(?:flags?|toggles?|feature gates?|feature switch(?:es)?)|feature-flag\w*"
-    r"|switch(?:es)?|knob|option",
+    r"|switch(?:es)?(?! (?:to|over|from|of|back|was made)\b)|knob|option",
     "named_variable": r"[a-z]+(?:_[a-z]+)*_(?:addr|address|port|host|url|uri|endpoint|string|suffix)",
     "variable": r"[a-z]+(?:_[a-z]+)*_(?:version|enabled|flag|feature|mode|backend)|env(?:ironment)?(?: ?var(?:iable)?s?)?|variables?|env vars?",
     # probes
@@ -91,7 +92,9 @@ OBJECTS: Mapping[str, str] = {
     "memory_limit": rf"(?:{_MEM}) ?-?(?:limits?|caps?|ceiling|allowance|budget|cgroup limit)|limits?\.memory|limits?: \{{ ?memory|limits? (?:on|for|of) (?:the |its )?{_MEM}"
     r"|cgroup limit|allowed (?:\w+ ){0,3}(?:memory|mem|ram)|memory is (?:limited|capped)|limits? memory"
     r"|may (?:only |just |not )?(?:use|have|take|grow)(?: \S+){0,6} (?:of )?(?:memory|ram|mem)|(?:memory|ram) (?:is )?(?:capped|bounded|restricted|limited)"
-    r"|(?:memory|mem|ram) lim|lim(?:it)? (?:of |on )?mem",
+    r"|(?:memory|mem|ram) lim|lim(?:it)? (?:of |on )?mem"
+    r"|(?:confined|restricted|limited|held|squeezed|boxed|reduced|cut|left|granted|given|allowed|allotted|make do|gets? by|live)(?: \w+)? (?:to|into|in|with|on|only|just|no more than|at most) (?:\S+ ){0,2}?(?:\d\S*|ten) ?(?:mi|mib|mb|mebibytes?|megabytes?)"
+    r"|(?:\d\S*|ten) ?(?:mi|mib|mb|mebibytes?|megabytes?)(?: of (?:memory|ram|mem))? (?:is|are) (?:all|everything)|(?:memory|mem|ram) (?:limited|capped|restricted|cut|confined|clamped) (?:to|at)",
     "rate_limit": r"qps(?:[ _-]?(?:limits?|caps?|budget|ceiling))?|\w+_qps_limit|(?:request ?-?)?rate[ -]?limit(?:s|ers?|ing|ed)?|limiters?"
     r"|(?:request|throughput) (?:limits?|caps?)|(?:limits?|caps?|ceiling) (?:on|of|for) (?:the |its )?(?:\w+ )?(?:requests?|rate|throughput|qps)"
     r"|(?:limited|paced|capped|restricted|held) to (?:about |only |just )?\S+ (?:requests?|queries|calls|qps|rps|per second|a second|/s)",
@@ -102,7 +105,9 @@ OBJECTS: Mapping[str, str] = {
     "cpu_limit": r"cpu ?-?(?:limits?|quotas?|caps?|ceiling|allowance|budget|bandwidth)|limits?\.cpu|limits? (?:on|for|of) (?:the |its )?cpu|cfs(?: quota| limit)?"
     r"|processor (?:limit|quota)|cpu is (?:limited|capped)|limits? cpu"
     r"|may (?:only |just |not )?(?:use|have|take)(?: \S+){0,6} (?:of )?(?:cpu|processor|core)|(?:cpu|processor) (?:is )?(?:capped|bounded|restricted|limited|time|share|ration)|(?:share|slice|fraction) of (?:a |the |one )?(?:cpu|core|processor)"
-    r"|cpu lim",
+    r"|cpu lim|processor allowance|cpu time slice"
+    r"|(?:confined|restricted|limited|held|squeezed|reduced|cut|left|granted|given|allowed|allotted|make do|gets? by|gets?|live)(?: \w+)? (?:to|in|with|on|only|just|no more than|at most|a mere) (?:\S+ ){0,2}?(?:\d+ ?m|\d+ ?millicores?|ten millicores?|(?:a |one )?(?:hundredth|percent|1 ?%) of (?:a|one) (?:cpu|core|processor))(?!\w)"
+    r"|(?:a|one) hundredth of (?:a|one) (?:cpu|core|processor)",
     "limit": r"limits?(?:ed)?|capped|cap",
     "cpu": r"cpu|cores?|millicores?|processor|compute",
     "memory": _MEM,
@@ -147,7 +152,7 @@ OBJECTS: Mapping[str, str] = {
     "open_transaction": r"(?:(?:open|long|long-?running|idle|uncommitted|unfinished|hanging|stuck|never[- ]ending|single|pending) )*(?:transactions?|sessions?|txn|xact)|pg_sleep|idle[ -]in[ -]transaction|migrations?|back-?fill|ddl",
     # credentials
     "password": r"(?:data ?base |db |account |login |client )?(?:passwords?|passwd|pwds?|pass ?phrases?|pw)|(?:data ?base |db |login )?credentials|(?:db|database)_connection_string|dsn",
-    "role": r"(?:read ?-?write ?)?(?:roles?(?!=)|permissions?|privileges?|rights?|grants?|authori[sz]ations?|access rights?)|readwrite|read ?/ ?write(?: access)?"
+    "role": r"(?:read ?-?write ?)?(?:roles?(?!=)|permissions?|privileges?|rights|(?:the |any |no )right(?= (?:to|on|for)\b)|grants?|authori[sz]ations?|access rights?)|readwrite|read ?/ ?write(?: access)?"
     r"|(?:read|write) access|access to (?:its|the|their) (?:data|data ?base|collections?)"
     r"|rw|privs?|perms?|read-write|may (?:no longer |not )?(?:read|write)",
     "account": r"(?<!this )(?<!service )(?:data ?base |mongo\w* |db |admin\w* |login |client |application )?(?:user(?! (?:to|cannot|can't|fails?|times|logs|and|service|requests?|journeys?|traffic|impact|facing|experience|errors?|service|interface|agent))"
@@ -176,7 +181,8 @@ OBJECTS: Mapping[str, str] = {
     "database": r"data ?-?bases?|mongo\w*|mongod|db|dbs",
     "data_files": r"data ?-?files?|on-?disk (?:data|format)|data (?:director(?:y|ies)|format|format version|on (?:its|the|their) (?:volume|disk)s?)|existing data|old data|wiredtiger|feature ?compatibility ?version|fcv|dbpath"
     r"|data (?:of|from|left|written|that|which|in|files?)|files (?:of|from|written|left)|(?:old|existing|present|stored) (?:data|files)|dbpath"
-    r"|files (?:that|which|it|its|the|an? |of)|what (?:the|an) (?:old|older|previous) (?:\w+ )?(?:left|wrote)",
+    r"|files (?:that|which|it|its|the|an? |of)|what (?:the|an) (?:old|older|previous) (?:\w+ )?(?:left|wrote)"
+    r"|files (?:on|in) (?:its|the|their) (?:volume|pvc|disk|claim|data directory)|(?:data|files?) (?:\w+ ){0,3}(?:written|left|created) by|(?:data|volume) (?:is|was|are|were|stems?|comes?|dates?) (?:still )?(?:from|of) (?:mongo\w*|version|\d)|data in (?:the |its )?volume",
     "pods": r"pods?|containers?"
     r"|po",
     "clients": r"clients?|callers?|consumers?|connects?|dials?|everybody|everyone|expects?",
@@ -200,16 +206,18 @@ DEFECTS: Mapping[str, str] = {
     r"|there (?:is|are|was|were|exists?) no|there's no|there isn't an?|no such|exists? no|renamed|unset|not mentioned|not listed|omitted|left out|isn't there|aren't there|is not there|have no"
     r"|n/a|nowhere (?:to be found|in sight)|no (?:trace|sign) of|no more|went missing|(?:isn't|is not|aren't|ain't|wasn't) (?:\w+ )?(?:there|listed|mentioned|defined|registered|in any)|no such thing|(?:was|were|got|been|have been|is) (?:\w+ )?(?:cleaned up|swept away|purged|thrown (?:away|out)|retired|decommissioned|taken (?:out|down|away)|torn down|nuked|blown away|trimmed|cut out|unpublished|rm'd)|(?:nobody|no ?one|none) (?:\S+ ){0,4}?(?:made|created|defined|applied|pushed|added|exists?|registered)|(?:was|were) never (?:\w+ )?(?:created|made|defined|applied|pushed|published|built|added|registered|there)|never (?:came into being|existed|existing)|not exist\w*|returns? (?:an )?empty list|did (?:create|make)(?= nobody)|(?:cluster|namespace|we|registry) (?:has|have|knows?|holds?|contains?) no (?:such )?\w+|misses|missed|not in it|isn't in|is not in|(?:contains?|has|have|lists?|mentions?) no(?:thing)?|not any ?more|is out|left (?:out|behind)|cut"
     r"|(?:fell|fallen|dropped|slipped|got left|left) out|(?:didn't|did not) make it|not carried over|went away|is not (?:in|among|part of)"
-    r"|nothing (?:by|of|with|under) (?:that|this) name|never turned up|not to be found|incomplete|holds (?:only|just)|forgot\w*|doesn't say|does not say|no value|without a value|blank",
+    r"|nothing (?:by|of|with|under) (?:that|this) name|never turned up|not to be found|incomplete|holds (?:only|just)|forgot\w*|doesn't say|does not say|no value|without a value|blank"
+    r"|nuked|zapped|binned|trashed|blew (?:away|up)|blown away|tore down|wiped out|got rid of|did away with|chucked|scrapped|axed|ditched|kicked out|tossed|deletes|took out|no(?:body|thing|t one)? (?:\\w+ ){0,2}(?:goes|go|known) by|(?:is|are|was|were) no more|has not been (?:there|set|defined)|drops? out",
     "gone": rf"missing|there (?:is|was|are) none|there(?: is|'s)n't one|there isn't (?:one|any)|there's none|forgotten|(?:cluster|registry|namespace) (?:does not|doesn't) (?:know|have)|absent|(?<!not )(?<!never )deleted|removed|gone|vanished|disappeared|dropped|wiped|erased|non-?exist\w*|inexistent|(?:does|do|did){_NOT} (?:\w+ )?exist(?: any ?more)?|no longer (?:exists?|there|present|defined)"
     rf"|(?:is|are|was|were){_NOT} (?:\w+ )?(?:exist\w*|found|present|there|defined|created)|not (?:found|exist\w*|present|there|defined)|(?:could|can)(?: ?not|n't) be found|nobody (?:has )?(?:ever )?(?:made|created|defined|applied)"
     r"|(?:has|have|had) (?:\w+ )?been (?:lost|renamed|taken out|pruned)|(?:was|were|got|been) (?:lost|renamed|unregistered|pruned|taken (?:out|away)|deregistered)|unregistered|ceased to exist|exists? nowhere|there (?:is|are|was|were|exists?) no|there's no|there isn't an?|no such(?! host)|no longer registered|isn't there|aren't there|(?:isn't|is not|are not|aren't|not) (?:in|part of|among|one of) (?:this|the|our|any) (?:cluster|namespace|nodes?)|none(?= of (?:these|those|the|its|them) (?:\w+ )?(?:exists?|is there))|unknown to \w+"
     r"|n/a|nowhere (?:to be found|in sight)|no (?:trace|sign) of|no more|went missing|(?:isn't|is not|aren't|ain't|wasn't) (?:\w+ )?(?:there|listed|mentioned|defined|registered|in any)|no such thing|(?:was|were|got|been|have been|is) (?:\w+ )?(?:cleaned up|swept away|purged|thrown (?:away|out)|retired|decommissioned|taken (?:out|down|away)|torn down|nuked|blown away|trimmed|cut out|unpublished|rm'd)|(?:nobody|no ?one|none) (?:\S+ ){0,4}?(?:made|created|defined|applied|pushed|added|exists?|registered)|(?:was|were) never (?:\w+ )?(?:created|made|defined|applied|pushed|published|built|added|registered|there)|never (?:came into being|existed|existing)|not exist\w*|returns? (?:an )?empty list|did (?:create|make)(?= nobody)|(?:cluster|namespace|we|registry) (?:has|have|knows?|holds?|contains?) no (?:such )?\w+"
-    r"|nothing (?:by|of|with|under) (?:that|this) name|there(?:'s| is| are) (?:none|nothing)|never turned up|not to be found|is out there|no longer (?:\w+ )?(?:there|found|in)|erased|vanishes|disappears|deleted|dropped",
+    r"|nothing (?:by|of|with|under) (?:that|this) name|there(?:'s| is| are) (?:none|nothing)|never turned up|not to be found|is out there|no longer (?:\w+ )?(?:there|found|in)|erased|vanishes|disappears|deleted|dropped"
+    r"|nuked|zapped|binned|trashed|blew (?:away|up)|blown away|tore down|wiped out|got rid of|did away with|chucked|scrapped|axed|ditched|kicked out|tossed|deletes|took out|(?:is|are|was|were) no more|(?:is|are) not among|(?:isn't|aren't) among|never (?:\\w+ )?(?:turned up|materiali[sz]ed)|only (?:in|exists in) (?:the )?(?:manifest|template|imagination)",
     "lack": rf"lack(?:s|ed|ing)?|missing|without|no|(?:has|have|had|with) no|(?:does|do|did){_NOT} (?:\w+ )?(?:have|contain|hold|include|carry|define|list|know|mention|declare|specify|provide)(?: an?y?| the)?|loss of|lost|loses|losing|lose"
     r"|(?:was|were|been|got|is|are) (?:deprived|stripped|robbed) of|omits?|omitted|drops|dropped|deprived of|stripped of|removal of|deletion of|absence of|there (?:is|are|was|were) no|there's no|no such|no longer (?:has|have|holds|contains|lists|carries)(?: an?y?| the)?"
     r"|deleted|removed|removing|deleting|took(?: away)?|takes? away|taken(?: away)?|revok\w+|non-?existent|nonexisting|inexistent|absent|empty|nobody (?:made|created)"
-    r"|misses|missed|came without|short of|has none|(?:hasn't|haven't|has not|have not)(?: got)?|never (?:had|got|received)|does(?: not|n't) (?:\w+ ){0,2}have|no longer (?:\w+ )?(?:has|have|contain\w*|hold\w*|names?|mentions?|lists?|owns?|possess\w*)|needs",
+    r"|misses|missed|came without|short of|has none|(?:hasn't|haven't|has not|have not)(?: got)?|never (?:had|got|received)|nuked|zapped|binned|trashed|blew away|tore down|wiped out|got rid of|scrapped|axed|ditched|does(?: not|n't) (?:\w+ ){0,2}have|no longer (?:\w+ )?(?:has|have|contain\w*|hold\w*|names?|mentions?|lists?|owns?|possess\w*)|needs",
     "low": r"so (?:little|small|low|tight)|too (?:low|small|tight|little|strict|tiny|short|meagre|stingy|aggressive\w*|restrictive)|far (?:too |below|less|lower|under)|lowered|reduced|cut|only|tiny|low|lower|small|tight|below|less than|less|under|insufficient|not enough|n't enough|inadequate"
     r"|starv\w+|squeez\w+|capped|exceed\w*|exceeding|hits?|hitting|runs? out|beyond|over|above|shrunk|shrank|decreased|restrict\w*|mere(?:ly)?|just|a fraction|undersized|not sufficient|suffice|can(?:no|')t live|cannot (?:even )?(?:start|live|run|work|fit|boot)|needs? more|at most|strangl\w+|chok\w+|crippl\w+|drops?(?:ped)? to"
     r"|mere|meagre|puny|minuscule|a hundredth|a tenth|tiny|ridiculously|stingy|barely|hardly any|scant",
@@ -256,7 +264,7 @@ OTHER_CAUSES = (
     # the data
     r"|slow quer(?:y|ies)|missing index|lacks? an index|index (?:was|is) (?:dropped|missing)|corrupt\w* (?:data|files|index|database|collection)|data (?:is|are|was|were|got) corrupt\w*|collection (?:\S+ ){0,3}(?:empty|dropped|gone)|replica set election|primary election|step(?:ped|s)? down|replication lag"
     # the machines
-    r"|iops|(?:disk|storage|drive)s? (?:is |are |was |got |being )?(?:slow|throttled|saturated)|slow (?:disk|storage|drive)|network (?:card|cable|interface)|\bnic|packet loss|drops? (?:\S+ ){0,4}packets|\bmtu|conntrack\w*|iptables|kube-?proxy|\bcni|calico|flannel|cilium|kernel (?:bug|panic|upgrade)|clock skew|time drift|\bntp|cpu steal|noisy neighbou?r|nodes? (?:\S+ )?(?:was |has been |got )reclaimed"
+    r"|iops|(?:disk|storage|drive)s? (?:is |are |was |got |being )?(?:slow|throttled|saturated)|slow (?:disk|storage|drive)|network (?:card|cable|interface)|\bnic|packet loss|drops? (?:\S+ ){0,4}packets|\bmtu|conntrack\w*|(?:iptables|kube-?proxy)(?:'s)?(?: \S+){0,2} (?:(?:is|was|are|got) (?:\w+ )?(?:broken|down|stale|buggy|wrong|failing|dead|corrupt\w*|misconfigured|outdated|overloaded)|crash\w*|fail\w*|bugs?|stopped|hangs?|hung|flushed|out of sync)|(?:broken|stale|buggy|wrong|failing|dead|corrupt\w*|misconfigured|crash\w*|faulty) (?:iptables|kube-?proxy)|\bcni|calico|flannel|cilium|kernel (?:bug|panic|upgrade)|clock skew|time drift|\bntp|cpu steal|noisy neighbou?r|nodes? (?:\S+ )?(?:was |has been |got )reclaimed"
     # the control plane
     r"|\bpsp|pod ?security|api ?server (?:is |was )?(?:down|overloaded|slow|unavailable)|etcd|controller-manager (?:is )?down|scheduler (?:is )?(?:down|crashed|not running)|pod ?disruption|\bhpa|autoscal\w*|limit ?ranges?|finali[sz]ers?|stuck in terminating|ingress (?:controller|rule|resource|object)|service mesh|istio|envoy|linkerd"
     # names
@@ -270,7 +278,7 @@ ACTS: Mapping[str, str] = {
     "rewrites": r"(?:re-?|over)?writ(?:es?|ing|ten)|overwr\w+|revert\w*|re-?appl\w+|re-?sets?|puts? (?:it |that |the limit )?back|sets? (?:it |that |the limit )?back"
     r"|patch(?:es|ed|ing)?|lowers?|lowered|lowering|cuts?|cutting|shrink\w*|undo(?:es|ing)?|pushes?|takes? (?:it )?down|keeps? (?:\w+ )?(?:setting|changing|lowering|cutting|putting)|sets?|writes?",
     "again": r"again|every (?:time|run|hour|night|day|few|\S+ minutes?|\S+ min)|whenever|repeated\w*|keeps?|each (?:run|time|hour|night)|on (?:its |a )?schedule|constantly|regularly|nightly|hourly|over and over|anew",
-    "expired": r"expir\w+|out ?-?dated|past (?:its|the|their) (?:date|end|not ?after|validity|expiry)|ran out|run out|runs out|lapsed|no longer valid|not valid any ?more|over(?: since)?|too old|(?:is|was) not renewed|never renewed|not ?after",
+    "expired": r"expir\w+|out ?-?dated|past (?:its|the|their) (?:date|end|not ?after|validity|expiry)|ran out|run out|runs out|lapsed|past its date|nobody (?:has )?renewed|nobody (?:\w+ )?renew\w*|not (?:been )?renewed|no longer valid|not valid any ?more|over(?: since)?|too old|(?:is|was) not renewed|never renewed|not ?after",
     "held": r"holds?|held|holding|keeps?|kept|keeping|takes?|took|taken|taking|owns?|acquir\w+|sits? on|sitting on|grabs?|grabbed|has|having|open|never (?:commits?|committed|releases?|released|ends?|lets go)|granted|occup\w+|lock(?:s|ed)|monopoli\w+",
     "bygone": r"old(?:er)?|outdated|obsolete|former|previous|legacy|earlier|left ?-?over|retired|superseded|deprecated|abandoned|prior|ancient|bygone|stale",
     "bygone_pods": r"(?:old(?:er)?|outdated|obsolete|former|previous|legacy|earlier|left ?-?over|retired|superseded|forgotten|abandoned|stale|second|additional|extra|parallel) (?:\S+ ){0,3}?(?:deployments?|workloads?|replica ?sets?|pods?|cop(?:y|ies)|instances?|backends?|servers?|fleet|stack)",
@@ -279,10 +287,13 @@ ACTS: Mapping[str, str] = {
     "stale": r"stale|old|older|former|previous|outdated|obsolete|superseded|earlier|left ?-?over|(?:no longer|not|never|nobody|doesn't|does not|did not|didn't|isn't|wasn't|won't) (?:\w+ ){0,2}?(?:accept\w*|match\w*|valid|known|knows?|agree\w*|told|updated|take\w*|got|get|given|right|fit\w*|carried|let\w*)"
     r"|out of (?:sync|step|date)|mis-?match\w*|disagree\w*|differs?|wrong|before (?:the )?rotation|from before|refus\w+|reject\w+|still|invalid|forgot\w*",
     "twice": r"twice|two times|two (?:entries|definitions|values)|duplicat\w*|shadow\w*|hid(?:es|ing|den)|overrid\w+|overrode|overwr\w+|wins|takes effect"
-    r"|(?:second|later|last|another|other) (?:\w+ )?(?:definition|entry|value|one|declaration|line)|redefin\w+|defined again|given again|both",
+    r"|(?:second|later|last|another|other) (?:\w+ )?(?:definition|entry|value|one|declaration|line)|redefin\w+|defined again|given again|both"
+    r"|(?:a|the) second time|once more|(?:later|last|second) (?:one )?wins|re-?declar\w+|defined (?:\S+ ){0,4}again|two (?:different )?(?:\S+ )?(?:entries|lines|values)",
     "takes_all": r"(?:all|every|each) (?:of )?(?:the |its )?(?:old |running |serving |healthy )?(?:pods?|replicas?|cop(?:y|ies)) (?:\S+ ){0,3}(?:go|gone|away|down|at once|removed|terminated|deleted|stopped|killed|drained)"
     r"|(?:takes?|took|taken|drains?|drained|removes?|removed|kills?|killed|stops?|stopped|terminates?|terminated|deletes?|deleted) (?:away |down )?(?:all|every|each|the (?:last|only|old)) (?:of )?(?:the |its )?(?:old |running |serving |healthy )?(?:pods?|replicas?|cop(?:y|ies))"
-    r"|(?:no|not one|nothing|none) (?:old |serving )?(?:pods?|replicas?|cop(?:y|ies))? ?(?:is |was |has to be |need be )?(?:kept|left|spared|retained)|100 ?%|lets? (?:all|every) (?:\S+ ){0,3}go",
+    r"|(?:no|not one|nothing|none) (?:old |serving )?(?:pods?|replicas?|cop(?:y|ies))? ?(?:is |was |has to be |need be )?(?:kept|left|spared|retained)|100 ?%|lets? (?:all|every) (?:\S+ ){0,3}go"
+    r"|(?:all|every|each)(?: of)?(?: its| the)? (?:replicas?|pods?|cop(?:y|ies)|instances?)(?: (?:to|may|can|might|could))? (?:be |go )?(?:unavailable|down|away|missing|killed|removed)(?: at once| together| at the same time)?"
+    r"|(?:take|kill|remove|stop|terminate|drain|delete|throw)(?:s|ed)?(?: down| away| out)? (?:all|every|each|the)(?: of)?(?: the| its)? (?:old |previous |running |serving |existing |current )?(?:pods?|replicas?|cop(?:y|ies)|instances?|generation) (?:\S+ ){0,2}?(?:first|before|at once|together|right away|immediately)",
     "unanswered": r"un-?reachable|un-?answered|(?:can(?:not|n't| not)|could(?:n't| not)) be (?:called|reached|asked|contacted)|nobody (?:answers|is there|behind)|no (?:one|body) (?:answers|behind)"
     r"|(?:does|do)(?:n't| not) (?:exist|answer|respond)|no longer (?:exists?|installed|there|answers)|un-?installed|without (?:a )?back-?end|no (?:back-?end|endpoints|such service)|failed (?:to call|calling)|not found|nowhere|missing",
     "node_dead": r"(?:nodes?|machines?|hosts?|[\w-]*workers?-?\d*|kubelets?|server|box),?(?: \S+){0,3} (?:is|are|was|went|has gone|has been|have been|goes|stands) (?:\w+ )?(?:down|dead|off-?line|powered (?:off|down)|not ?-?ready|unreachable|lost|silent|switched off|without power)"
@@ -319,11 +330,13 @@ ACTS: Mapping[str, str] = {
     r"|took|taken|strips?|has none|no more|gone|ha(?:s|d) (?:been )?(?:removed|taken)|does(?: not|n't) (?:have|hold)|never",
     "incompatible": r"incompatib\w+|not compatible|un-?supported|not supported|can(?: ?not|n't|'t) (?:\w+ )?(?:read|open|use|handle|start (?:on|with)|understand|load|work with|deal with)|refus\w+|unable to (?:read|open|use)|too (?:new|old|recent|far)|won't (?:read|open|start)|will not (?:read|open)|reject\w*|does(?: not|n't) (?:understand|support|accept|read)|skip\w+|jump\w*|newer|major version|different major"
     r"|(?:cannot|can't|won't|refuses to|does not|doesn't|unable to) (?:\w+ ){0,3}(?:read|open|use|accept|understand|handle)|too (?:big|large|far) a (?:jump|step|leap)|not (?:able|made) to (?:read|open|use)|wrong mongod version|upgrade problem"
-    r"|(?:cannot|can't|unable to|not able to|never learnt to|refuses to|won't|stops at once|chokes? on|gives up on|does not know|doesn't know) (?:\w+ ){0,3}(?:read|open|work|cope|deal|handle|use|files?|format)|four major|major versions?|several majors?",
+    r"|(?:cannot|can't|unable to|not able to|never learnt to|refuses to|won't|stops at once|chokes? on|gives up on|does not know|doesn't know) (?:\w+ ){0,3}(?:read|open|work|cope|deal|handle|use|files?|format)|four major|major versions?|several majors?"
+    r"|won't touch|will not touch|balks? at|makes? no sense of|can(?:not|'t) make (?:any )?sense of|unable to upgrade|not (?:upgradable|readable)|unreadable (?:for|to|by)|refuses? (?:the|its|to)|does not take|can't do anything with",
     "upgraded": r"up-?grad\w+|bump\w*|downgrad\w+|jump\w*|moved|major|newer|version (?:change|jump|bump|skew|mismatch)|rolled out|changed|switched|set|replaced|runs?|uses?"
-    r"|raised|lifted|brought|switched|swapped|new(?:er)? (?:server|version|release|major)|went (?:to|from)",
+    r"|raised|lifted|brought|switched|swapped|new(?:er)? (?:server|version|release|major)|went (?:to|from)"
+    r"|taken (?:\S+ ){0,4}?(?:straight )?to|catapult\w*|leap\w*|straight (?:from|to)|started with|raised",
     "unpullable": rf"registry (?:does not|doesn't|has never) (?:have|know|had)|(?:can(?: ?not|n't|'t)|could(?: not|n't)|unable to|fail\w*(?: to)?|impossible to|never) (?:be )?(?:\w+ )?(?:pull\w*|fetch\w*|download\w*|found|resolved|find)|(?:is|was|are)(?:{_NOT}) (?:available|found|pullable|in (?:the|any) registry)|image ?pull ?back ?off|err ?image ?pull|unpullable|unavailable|nonexistent|not (?:available|found)|no registry|in no registry|unknown to (?:the|any) registry|manifest unknown|invalid ?image ?name"
-    r"|(?:could|can)(?:not|n't| not) (?:\w+ ){0,3}(?:find|be found|pull)|any registry|never (?:\w+ )?(?:pushed|published|built)|nobody (?:\w+ )?(?:pushed|published|built)|pull(?:s|ing)? (?:\S+ ){0,3}(?:fails?|forever|in vain|errors?)|manifest (?:\S+ )?not found|no such (?:image|tag|repository)|not published|does(?: not|n't) exist|do not exist|made[- ]up|bogus|invented|unresolvable|backs? off",
+    r"|(?:could|can)(?:not|n't| not) (?:\w+ ){0,3}(?:find|be found|pull)|any registry|never (?:\w+ )?(?:pushed|published|built)|nobody (?:\w+ )?(?:pushed|published|built)|pull(?:s|ing)? (?:\S+ ){0,3}(?:fails?|forever|in vain|errors?)|manifest (?:\S+ )?not found|no such (?:image|tag|repository)|not published|nothing (?:that )?(?:any|a|the) (?:\w+ )?registry|no registry (?:\w+ )?(?:has|knows?|could|can|serves|delivers?|offers?)|does(?: not|n't) exist|do not exist|made[- ]up|bogus|invented|unresolvable|backs? off",
     "defective": r"defect\w*|(?:memory[- ])?leak(?:s|y|ed|ing|age)?|bug\w*|bugg?y|faulty|broken|flawed|bad|crash\w*|fails?|failing|regression|corrupt\w*|damaged|unstable|does(?: not|n't) (?:work|stay up|start)|botched|poor|rotten|panics?|malfunction\w*|dud"
     r"|nil[ -]pointer\w*|null[ -]?(?:pointer|reference)\w*|seg(?:mentation )?fault\w*|unhandled exception|programming error"
     r"|has a bug|garbage|rubbish|busted|borked|lemon|unfinished|segfaults?|dies|exits|falls? (?:down|over)|aborts?|does(?: not|n't) survive|can(?:not|'t) stay up|is no good|not (?:working|stable|usable)|unusable"

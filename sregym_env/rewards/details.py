@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
@@ -137,8 +138,8 @@ class Details:
             own = {_canonical(match.group()) for match in sort.finditer(f"{wrong} {named}")} or (
                 known if self.spec.mechanism == "port_conflict" else set()
             )
-            others = [word for value, word in said.items() if value not in known]
-            if own and others and not own & set(said):
+            others = [word for value, word in said.items() if not _among(value, known)]
+            if own and others and not any(_among(value, own) for value in said):
                 return others[0]
         return ""
 
@@ -293,6 +294,11 @@ def quantity(text: str) -> float | None:
         return float(bytes_(f"{match[1]}{letter}{'i' if binary else ''}"))
     except (ValueError, ArithmeticError):
         return None
+
+
+def _among(value: str, known: Collection[str]) -> bool:
+    """Whether a value is one of those known, or the last part of one, as people say ``hostname=`` for ``kubernetes.io/hostname=``."""
+    return value in known or any(each.endswith(f"/{value}") for each in known)
 
 
 def _canonical(text: str) -> str:

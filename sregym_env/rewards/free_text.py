@@ -669,9 +669,8 @@ class Case:
 
     def _instead(self, claim: Claim) -> bool:
         """Whether a claim is what an account makes of a fault's value: no words of the fault's own mechanism are in it."""
-        return claim.match.head.concept in FIELDS and any(
+        return any(
             any(claims)
-            and claims[claim.statement] is not None
             and not any(other.key == spec.mechanism for other in self._stated)
             and claim.key not in MECHANISMS[spec.mechanism].through
             for spec, claims in zip(self.specs, self.readings, strict=True)

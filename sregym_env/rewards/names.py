@@ -34,7 +34,7 @@ _STORES = {
 
 _RATES = (
     r"\b(?:error|success|failure|fail|request|hit|miss|arrival|high|low|response|read|per-second) rates?\b"
-    r"|\bsearch(?:es|ing)? (?:for|in vain)\b"
+    r"|\bsearch(?:es|ing)? (?:for|in vain|the|an?|its|their|this|that)\b"
     r"|\brate (?:of|limit\w*|at)\b|\bat (?:a|the) rate\b"
 )
 _DONE = r"(?:requests?|endpoints?|results?|journeys?|traffic|quer(?:y|ies)|path|page|api|data|calls?|functionality)\b"
@@ -48,7 +48,7 @@ _BEFORE_A_NAME = (
     ", ", "; ", ": ", r"\(", "-> ", "<- ", r"\| ", r"\+ ", "& ", "/",
     *(rf"\b{word} " for word in (
         "of", "for", "by", "to", "from", "and", "because", "since", "so", "with", "why", "when", "but", "where", "then", "while", "through", "via",
-        "reach", "lets", "let", "makes", "gives", "as", "kills", "restarts", "behind", "on", "cause", "keeps", "kept", "prevents", "only", "stops", "in", "at", "from",
+        "reach", "lets", "let", "makes", "gives", "as", "kills", "restarts", "behind", "on", "cause", "keeps", "kept", "prevents", "only", "stops", "in", "at", "from", "into", "onto", "inside", "gives", "gave", "beside",
     )),
 )  # fmt: skip
 """What stands before a name and not before a common noun, which has an article."""

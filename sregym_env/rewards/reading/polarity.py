@@ -14,7 +14,7 @@ from sregym_env.rewards.reading.cues import cues_of
 _CUES = cues_of("polarity")
 
 _NOT = re.compile(
-    r"(?:\b(?:not|no longer|never|hardly|barely|no|nobody|nothing|neither|nor|without|none|than|only|cannot|too)|n't)(?: \w+){0,2} $|\bno (?:new )?pods?(?: [\w@-]+){0,5} $"
+    r"(?:\b(?:not|no longer|never|hardly|barely|no|nobody|nothing|neither|nor|without|none|than|only|cannot|too)|n't)(?: \w+){0,2} $|\bno (?:new )?pods?(?: [\w@-]+){0,7} $"
 )
 
 _NOWHERE = re.compile(
@@ -56,7 +56,7 @@ def acquittals(text: str) -> list[tuple[int, int]]:
     for match in _CUES["acquitted"].finditer(text):
         if match.end() == match.start():
             continue
-        before = text[max(0, match.start() - 32) : match.start()]
+        before = text[max(0, match.start() - 72) : match.start()]
         begin = max(text.rfind(mark, 0, match.start()) for mark in ",;:.(")
         stop = min((end for mark in ",;:.)" if (end := text.find(mark, match.end())) >= 0), default=len(text))
         if (
@@ -73,7 +73,7 @@ def acquittals(text: str) -> list[tuple[int, int]]:
 _BEGIN = re.compile(r"[,;:.(] ?|\b(?:and|but|so|while|whereas|though|although|because|since) ")
 _THING = re.compile(
     r"@|\b(?:pods?|deployments?|services?|containers?|process|programs?|servers?|databases?|nodes?|everything|everybody|all|others?|rest|users?|clients?|cluster|traffic|endpoints?|logs|metrics|alerts?|names?|connections?|images?|volumes?|data|"
-    r"policy|policies|probes?|limits?|selectors?|labels?|ports?|configmaps?|secrets?|claims?|webhooks?|accounts?|roles?|dns|quotas?|taints?|command|config\w*|flags?|keys?|memory|cpu|network|disks?)\b"
+    r"policy|policies|probes?|limits?|selectors?|labels?|ports?|configmaps?|secrets?|claims?|webhooks?|accounts?|roles?|dns|quotas?|taints?|command|config\w*|flags?|keys?|memory|cpu|network|disks?|code|software|application|binary|hardware|kernel|scheduler|kubelet|manifest)\b"
 )
 
 
