@@ -36,6 +36,8 @@ class Mechanism:
     """Mechanisms that a right diagnosis of this one may come near to, because it works through them."""
     through: tuple[str, ...] = ()
     """Mechanisms that telling this one states by the way, of nobody in particular."""
+    staying: bool = False
+    """Whether something is there that should not be: that it was never removed acquits nobody."""
     rivals: tuple[str, ...] = ()
     """Mechanisms that share words with this one and exclude it: who states both has guessed."""
 
@@ -63,6 +65,7 @@ _ALL = (
             "port service wrong !offers !probe|readiness_probe|liveness_probe|startup_probe !service_port !selector !host_alias !sidecar !address_in_use /8",
             "port service dead number !probe|readiness_probe|liveness_probe|startup_probe !service_port !selector !host_alias !sidecar !address_in_use !command|binary /12",
             "forwards number service dead|wrong !probe|readiness_probe|liveness_probe|startup_probe !host_alias !selector /12",
+            "into_pod forwards !probe|readiness_probe|liveness_probe|startup_probe !host_port !sidecar !policy /12",
         ),
         valued=("VALUE port|listens|forwards|service|endpoints|dead",),
         unlike=("service fine = /2",),
@@ -77,6 +80,8 @@ _ALL = (
             "port service offers wrong|instead|changed !dead !target_port !probe|readiness_probe|liveness_probe|startup_probe !forwards !sidecar|address_in_use /12",
             "port service wrong|instead !target_port !probe|readiness_probe|liveness_probe|startup_probe !forwards !selector !host_alias !sidecar !sidecar|address_in_use /9",
             "port clients wrong|contrast service|offers !probe|readiness_probe|liveness_probe|startup_probe !target_port !sidecar|address_in_use /12",
+            "port_now service|clients !target_port !forwards !into_pod !probe|readiness_probe|liveness_probe|startup_probe !sidecar|address_in_use /14",
+            "port dead service port_now !target_port !forwards !into_pod /16",
         ),
         valued=("VALUE service|port|offers|clients",),
         unlike=("service fine = /2",),
@@ -95,6 +100,8 @@ _ALL = (
             "service|selector selects nopods|label nopods|absent /12 !own_selector",
             "nopods label service|selector|selects !own_selector",
             "label wrong service|selector !shared !also !own_selector",
+            "service selects nopods /16 !own_selector !foreign_pods|also|shared",
+            "label extra service selects /14 !no_node|node_selector !own_selector !foreign_pods|also|shared",
         ),
         valued=("VALUE selector|selects|label|endpoints",),
         unlike=("own_selector wrong|label|selector",),
@@ -137,6 +144,7 @@ _ALL = (
         valued=("VALUE endpoint_slice|endpoints|stray|service",),
         kinds=("EndpointSlice", "Service", "Endpoints"),
         through=("extra_endpoints", "wrong_selector", "wrong_target_port"),
+        staying=True,
     ),
     Mechanism(
         "missing_service",
@@ -211,6 +219,7 @@ _ALL = (
             "Image",
         ),
         kin=("defective_image",),
+        unlike=("pullable",),
     ),
     Mechanism(
         "defective_image",
@@ -219,7 +228,10 @@ _ALL = (
             "build|image defective|fails /7 !pull|unpullable|data_files|incompatible",
             "image changed defective|fails|code_path !pull|unpullable|incompatible",
         ),
-        valued=("VALUE image|build|runs|upgraded",),
+        valued=(
+            "VALUE image|build|runs|upgraded",
+            "VALUE defective|fails /9",
+        ),
         kinds=(
             "Deployment",
             "Image",
@@ -243,6 +255,8 @@ _ALL = (
         kinds=("Deployment", "Service", "Pod", "ReplicaSet", "Image"),
         kin=("defective_image", "image_unavailable"),
         through=("extra_endpoints",),
+        unlike=("replaced_whole build|image /9",),
+        staying=True,
     ),
     Mechanism(
         "incompatible_version",
@@ -465,6 +479,7 @@ _ALL = (
         ),
         kinds=("ResourceQuota",),
         through=("excessive_resource_request", "scaled_to_zero"),
+        staying=True,
     ),
     Mechanism(
         "network_policy_isolation",
@@ -476,6 +491,7 @@ _ALL = (
         ),
         valued=("VALUE policy|blocked",),
         kinds=("NetworkPolicy",),
+        staying=True,
     ),
     Mechanism(
         "local_traffic_only",
@@ -526,7 +542,13 @@ _ALL = (
         ),
         valued=("VALUE host_alias|hosts_file|maps",),
         kinds=("Deployment",),
-        through=("wrong_target_port",),
+        through=(
+            "wrong_target_port",
+            "missing_config_key",
+            "missing_service",
+            "wrong_service_port",
+        ),
+        staying=True,
     ),
     Mechanism(
         "port_conflict",
@@ -547,12 +569,14 @@ _ALL = (
         ("taint node|toleration|pending|number",),
         valued=("VALUE taint|toleration|node|pending",),
         kinds=("Node",),
+        staying=True,
     ),
     Mechanism(
         "cordoned_nodes",
         "scheduling",
         ("cordon",),
         kinds=("Node",),
+        staying=True,
     ),
     Mechanism(
         "blocked_init_container",
@@ -626,6 +650,7 @@ _ALL = (
         ),
         valued=("VALUE table_lock|held|waits|blocked|open_transaction",),
         kinds=("Job", "CronJob", "Deployment", "ConfigMap"),
+        staying=True,
     ),
     Mechanism(
         "store_memory_cap",
@@ -662,7 +687,10 @@ _ALL = (
             "Deployment",
             "ServiceAccount",
         ),
-        through=("database_account_missing",),
+        through=(
+            "database_account_missing",
+            "missing_permission",
+        ),
     ),
     Mechanism(
         "wrong_source_of_truth",
@@ -761,6 +789,7 @@ _ALL = (
         kinds=("ValidatingWebhookConfiguration", "MutatingWebhookConfiguration"),
         through=("missing_service", "scaled_to_zero", "quota_blocks_pods", "extra_endpoints", "wrong_selector", "shrunk_at_admission"),
         rivals=("excessive_resource_request",),
+        staying=True,
     ),
     Mechanism(
         "shrunk_at_admission",

@@ -27,7 +27,8 @@ OBJECTS: Mapping[str, str] = {
     "cronjob": r"cron ?-?jobs?|cron (?:task|entry)|scheduled (?:job|task|run|script)s?|(?:periodic|recurring|nightly|hourly) (?:job|task|script|run)s?",
     # services
     "endpoint_slice": r"(?:discovery\.k8s\.io/)?(?:endpoint ?-?)?slices?(?! of (?:time|cpu|the cpu|memory))",
-    "target_port": r"target[ _-]?ports?|\.targetport|backend[ _-]ports?|port mapping|mapping in the service",
+    "target_port": r"target[ _-]?ports?|\.targetport|backend[ _-]ports?|port mapping|mapping in the service"
+    r"|tgt[ _-]?ports?|target[ _-]?prt",
     "service_port": r"(?:service|svc)(?:'s)?(?: own)?[ _-]ports?|ports?(?: field)? of (?:the )?(?:service|svc)|ports\[?\.?0?\]?\.port"
     r"|exposed port|published port|service ?port|front port"
     r"|(?:published|advertised|client-facing|outer|listening) port|port (?:number )?(?:of|on) (?:the |its )?(?:service|svc)|(?:service|svc) port",
@@ -275,13 +276,18 @@ OTHER_CAUSES = (
 """What else breaks applications on Kubernetes and is none of the taxonomy's: who says so has another cause in mind."""
 
 ACTS: Mapping[str, str] = {
+    "into_pod": r"(?:\d{2,5}|ports?) (?:\d+ )?(?:on|of|in|inside|at) (?:the |its |their |each |all )?(?:pods?|containers?)|ports? inside|(?:inside|into|within) the (?:pods?|containers?)",
+    "port_now": r"ports? (?:number )?(?:is|was|became|reads|says|got)(?: now)? (?:\d{2,5} now|\d{2,5}(?= instead)|renumbered|moved|changed)|(?:reachable|available|offered|exposed|published|listening|found|served) (?:at|on|under)(?: port)? \d{2,5} now|(?:now )?(?:exposes?|offers?|publishes|advertises?)(?: port)? \d{2,5} (?:in place of|instead of|rather than)",
+    "pullable": r"pull(?:s|ed|ing)? (?:\w+ )?(?:fine|ok|okay|well|without|successfully|in \d\S*|cleanly|properly|normally)|can be pulled(?! from)|(?:is|was) (?:present|there|available) (?:on|in) (?:the|every|each) (?:node|registry)|exists in the registry|(?:successfully|already) pulled",
+    "replaced_whole": r"(?:rolled|set|moved|brought|switched|reverted|put|went|gone)(?: \w+){0,2} back to|down-?graded|as a whole|in its entirety|no newer (?:pods?|one)|all (?:of )?its pods",
     "rewrites": r"(?:re-?|over)?writ(?:es?|ing|ten)|overwr\w+|revert\w*|re-?appl\w+|re-?sets?|puts? (?:it |that |the limit )?back|sets? (?:it |that |the limit )?back"
     r"|patch(?:es|ed|ing)?|lowers?|lowered|lowering|cuts?|cutting|shrink\w*|undo(?:es|ing)?|pushes?|takes? (?:it )?down|keeps? (?:\w+ )?(?:setting|changing|lowering|cutting|putting)|sets?|writes?",
     "again": r"again|every (?:time|run|hour|night|day|few|\S+ minutes?|\S+ min)|whenever|repeated\w*|keeps?|each (?:run|time|hour|night)|on (?:its |a )?schedule|constantly|regularly|nightly|hourly|over and over|anew",
     "expired": r"expir\w+|out ?-?dated|past (?:its|the|their) (?:date|end|not ?after|validity|expiry)|ran out|run out|runs out|lapsed|past its date|nobody (?:has )?renewed|nobody (?:\w+ )?renew\w*|not (?:been )?renewed|no longer valid|not valid any ?more|over(?: since)?|too old|(?:is|was) not renewed|never renewed|not ?after",
     "held": r"holds?|held|holding|keeps?|kept|keeping|takes?|took|taken|taking|owns?|acquir\w+|sits? on|sitting on|grabs?|grabbed|has|having|open|never (?:commits?|committed|releases?|released|ends?|lets go)|granted|occup\w+|lock(?:s|ed)|monopoli\w+",
     "bygone": r"old(?:er)?|outdated|obsolete|former|previous|legacy|earlier|left ?-?over|retired|superseded|deprecated|abandoned|prior|ancient|bygone|stale",
-    "bygone_pods": r"(?:old(?:er)?|outdated|obsolete|former|previous|legacy|earlier|left ?-?over|retired|superseded|forgotten|abandoned|stale|second|additional|extra|parallel) (?:\S+ ){0,3}?(?:deployments?|workloads?|replica ?sets?|pods?|cop(?:y|ies)|instances?|backends?|servers?|fleet|stack)",
+    "bygone_pods": r"(?:old(?:er)?|outdated|obsolete|former|previous|legacy|earlier|left ?-?over|retired|superseded|forgotten|abandoned|stale|second|additional|extra|parallel) (?:\S+ ){0,3}?(?:deployments?|workloads?|replica ?sets?|pods?|cop(?:y|ies)|instances?|backends?|servers?|fleet|stack)"
+    r"|(?:two|both|different|several|three) (?:generations|versions|builds|releases)(?: of)?|[a-z][\w-]*-(?:legacy|old|previous)",
     "beside": r"beside|besides|alongside|next to|in parallel|side by side|still|as well|also|too|together with|at the same time|in addition|mixed?|both|behind (?:(?:the|its|their|that|this|a|same) )*(?:services?|svc|names?|endpoints?)|(?:share|part|half|third|quarter|fraction|some|portion) of|joins?|joined",
     "rotated": r"rotat\w+|rotation|renewed|re-?issued|re-?keyed|changed|new|newer|replaced|altered|re-?set|modified|another|different|differs?|swapped",
     "stale": r"stale|old|older|former|previous|outdated|obsolete|superseded|earlier|left ?-?over|(?:no longer|not|never|nobody|doesn't|does not|did not|didn't|isn't|wasn't|won't) (?:\w+ ){0,2}?(?:accept\w*|match\w*|valid|known|knows?|agree\w*|told|updated|take\w*|got|get|given|right|fit\w*|carried|let\w*)"
@@ -301,12 +307,14 @@ ACTS: Mapping[str, str] = {
     r"|(?:node|machine|host|power|hardware) (?:failure|outage|loss)|loss of (?:the )?(?:node|machine|host|power)|(?:dead|failed|lost|crashed|downed|unreachable|powered-off|notready) (?:worker )?(?:node|machine|host|worker)"
     r"|(?:no|without|lost|missed|missing) (?:\w+ )?heart-?beats?|stopped posting (?:node )?status|kubelet (?:\S+ ){0,4}(?:stopped|silent|gone|not (?:reporting|responding|posting))|notready|node status unknown",
     "forwards": r"forward\w*|rout(?:es?|ed|ing)|sends?|sent|sending|directs?|directed|directing|points?|pointing|pointed|maps?|mapped|mapping|hand(?:s|ed)?(?: \w+)?(?: over)?|deliver\w*|relays?|proxies|targets?|targeting|hits?|goes|go|dials?"
-    r"|pass(?:es|ing)(?: \w+)? (?:on|to)|shovels?|lands?|ends? up|pipes?|aims?|aimed|aiming|dispatch\w*|steers?",
+    r"|pass(?:es|ing)(?: \w+)? (?:on|to)|shovels?|lands?|ends? up|pipes?|aims?|aimed|aiming|dispatch\w*|steers?"
+    r"|wired|re-?wired|trained (?:on|at)|fans? out|spreads?|passes (?:\w+ )?(?:traffic|connections|requests) (?:on )?to|traffic on",
     "offers": r"offer\w*|expos\w*|publish\w*|listens?|listening|serv(?:es?|ing)|advertis\w*|available|reachable|opened|moved|declares?|uses?|is on|runs on|now on|sits on|answers on",
     "nopods": r"(?:no|zero|not a single|not any|none of (?:its|the|them)) (?:\S+ ){0,2}?(?:pods?|workloads?|containers?|labels?)|(?:match|select)(?:es|s|ing|ed)? (?:no|nothing|none|nobody|zero)(?: \w+){0,2}|(?:does|do|did|is|are)(?: not|n't) (?:\w+ )?(?:match\w*|select\w*|carr\w+|bear\w*|have|hav\w+)"
     r"|nothing (?:matches|carries|has)|nobody (?:carries|has|bears)|no pods?|pods? (?:lack|do not|don't|without)|no (?:ready )?endpoints?|without endpoints?|none (?:of \S+ )?(?:carries|has|have|bear\w*)|not (?:carried|borne|present|found) (?:by|on)|never matches|cannot match|can't match|finds? no"
     r"|(?:which|that|and) they (?:lack|don't have|do not have|never had)|not a single one|(?:pods? )?(?:don't|do not|doesn't|does not) (?:wear|own|show|fit|possess)|only have|never (?:had|carried|wore|bore)|matches nobody|(?:no|not any|not one) (?:pod|workload|container) (?:\w+ )?(?:is having|has|carries|wears|bears|owns|shows)|none (?:do|does|has|have|carry|of the pods)|nobody is (?:there|behind)|selects? (?:nothing|nobody|no one)|is on no pod|on no pod|no pod"
-    r"|not one (?:pod|of)|(?:isn't|is not|aren't) (?:among|on|in) (?:the|any|its|their|a) (?:labels|pods?|label)|nobody|no such label|unlabell?ed",
+    r"|not one (?:pod|of)|(?:isn't|is not|aren't) (?:among|on|in) (?:the|any|its|their|a) (?:labels|pods?|label)|nobody|no such label|unlabell?ed"
+    r"|never (?:given|got|received|assigned|wearing)|nobody wears|without (?:that|this|the) label|lack(?:s|ing)? (?:that|this|the|it)|short of (?:that|this) label",
     "extra": r"extra|additional(?:ly)?|added|superfluous|unneeded|another label|requires?|asks?|demands?",
     "also": r"also|as well|too broad|too wide|too general|too generic|overly broad|too loose|too permissive|overbroad|over-?match\w*|both|multiple|more than (?:its own|one|just)|in addition|besides|likewise|either workload|not (?:only )?its own|not just|beyond its own|other pods|two (?:workloads|deployments|kinds)|mix\w*|half|part of|some of|widened|broadened|loosened|unspecific"
     r"|too|alongside|on top of|besides its own|a second (?:workload|deployment)|every other|one in (?:two|three)|a (?:third|part|fraction|share) of",
@@ -319,7 +327,7 @@ ACTS: Mapping[str, str] = {
     "other_node": r"(?:another|other|different|wrong|separate|not that|second|elsewhere|not the same)(?: worker)? ?(?:node|machine|host|worker|one)?|elsewhere|node other than|(?:is|are|lies?|lives?|sits?|resides?|located|local|bound|tied|attached|lie) (?:\w+ ){0,2}?(?:not|on|to|at|elsewhere)|not (?:available|there|on)|(?:its|the) (?:volume|data) (?:is|lives?|lies|are)|where",
     "no_node": r"(?:no|none of the|not one|not a single|zero|without a) (?:\S+ ){0,3}?(?:nodes?|machines?|hosts?|workers?)|nodes? (?:\S+ ){0,6}?(?:does not exist|doesn't exist|do not exist|is missing|not exist|non-?existent|no longer exists?|is gone|is unknown|nobody has)|non-?existent (?:\w+ )?(?:node|host|machine|worker)"
     r"|missing node|unknown node|node that (?:is|was) (?:not|never)|no such node|(?:there is|there's) no such (?:node|machine|host)|(?:node|machine|host|worker) which (?:does|is) not|imaginary node|fictitious node|(?:imaginary|phantom|absent|vanished|bogus) (?:node|host|machine)|no (?:node|machine) (?:has|carries|bears|satisf\w+|match\w+)"
-    r"|no such (?:worker )?(?:box|server|node|machine|host|worker)|(?:cluster|we) (?:has|have|knows?) no (?:such )?(?:worker )?(?:node|machine|host|worker|server|box)|(?:node|host|machine|worker|hostname|name) (?:\S+ ){0,4}(?:that|which) (?:isn't|is not|does not|doesn't|do not|nobody|no one)|not (?:part of|in|a member of) (?:the|this|our) cluster|(?:none|no one|not one) of (?:the|our|its|them)",
+    r"|no such (?:worker )?(?:box|server|node|machine|host|worker)|(?:cluster|we) (?:has|have|knows?) no (?:such )?(?:worker )?(?:node|machine|host|worker|server|box)|(?:node|host|machine|worker|hostname|name) (?:\S+ ){0,4}(?:that|which) (?:isn't|is not|does not|doesn't|do not|nobody|no one)|not (?:part of|in|a member of) (?:the|this|our) cluster|(?:none|no one|not one) of (?:the|our|its|these|those) (?:\w+ ){0,2}(?:nodes?|machines?|hosts?|workers?|boxes)",
     "unsatisfied": r"unsatisf\w+|(?:can|could)(?: ?not|n't| never) be (?:satisfied|met|fulfilled|scheduled|placed)|no (?:node|machine)\w* (?:satisf\w+|match\w+|has|carries|fits)|match(?:es)? no(?:thing|ne)?|nobody|nothing (?:matches|satisfies)|fulfils?|never be",
     "conflict": r"conflict\w*|collid\w+|collision\w*|clash\w*|contention|fight\w*|compet\w+|same|both|already|taken|in use|occup\w+|steals?|stole|takes|took|grabs?|grabbed|two|twice|duplicat\w+|also (?:binds?|listens?|wants?)|like the main|holds?|races?|hijack\w*|contend\w*|shar\w+|wants?|binds?|bound|listens?"
     r"|tak(?:es|ing|en)|fights?|squat\w*|snatch\w*|beats?|rival\w*|wrestl\w*|battl\w*"

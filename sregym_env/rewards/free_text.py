@@ -114,6 +114,9 @@ _EXPLORED = re.compile(
 _TOLD_ON = 1
 """Sentences that the telling of a search goes on without saying so."""
 
+_STAYS = re.compile(r"\b(?:removed|deleted|gone|missing|there|present|in place|dropped|taken|revoked|exists?)\b")
+"""What acquits whoever would be missing, and nobody who should be."""
+
 _TURNED = re.compile(
     r"^\W*(?:but|however|yet|instead|still|nevertheless|even so|only|then|finally|in the end|what)\b"
 )
@@ -205,8 +208,11 @@ class Case:
         each = self.statements[claim.statement]
         # What it is about, in its author's words.
         spoken_of = each.masked[: each.at(claim.match.last + 1)]
+        staying = MECHANISMS[claim.key].staying if claim.key in MECHANISMS else False
         if any(
-            start >= claim.match.head.start and not of_another(each.masked, (start, end), spoken_of)
+            start >= claim.match.head.start
+            and not of_another(each.masked, (start, end), spoken_of)
+            and not (staying and _STAYS.search(each.masked, start, end))
             for start, end in each.acquittals
         ):
             return True
@@ -216,7 +222,11 @@ class Case:
                 return False
             if any(not own & set(mention.components) for mention in other.mentions) or _turned(other.text):
                 return False
-            if any(not of_another(other.masked, span, spoken_of) for span in other.acquittals):
+            if any(
+                not of_another(other.masked, span, spoken_of)
+                and not (staying and _STAYS.search(other.masked, *span))
+                for span in other.acquittals
+            ):
                 return True
         return False
 

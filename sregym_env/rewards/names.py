@@ -37,7 +37,7 @@ _RATES = (
     r"|\bsearch(?:es|ing)? (?:for|in vain|the|an?|its|their|this|that)\b"
     r"|\brate (?:of|limit\w*|at)\b|\bat (?:a|the) rate\b"
 )
-_DONE = r"(?:requests?|endpoints?|results?|journeys?|traffic|quer(?:y|ies)|path|page|api|data|calls?|functionality)\b"
+_DONE = r"(?:requests?|endpoints?|results?|journeys?|traffic|quer(?:y|ies)|path|page|api|data|calls?(?! (?:an?|the|its|it|\w+ (?:under|at|on|by|via|host))\b)|functionality)\b"
 """After the word for an activity: what users do is meant, and no component."""
 
 _WORDS_TOO_COMMON = frozenset({"user", "ad", "email", "quote", "cart", "order"})

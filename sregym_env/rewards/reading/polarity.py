@@ -71,6 +71,7 @@ def acquittals(text: str) -> list[tuple[int, int]]:
 
 
 _BEGIN = re.compile(r"[,;:.(] ?|\b(?:and|but|so|while|whereas|though|although|because|since) ")
+_WITH = re.compile(r" (?:with|in|on|at|about|of|for) [^,;:.()]*")
 _THING = re.compile(
     r"@|\b(?:pods?|deployments?|services?|containers?|process|programs?|servers?|databases?|nodes?|everything|everybody|all|others?|rest|users?|clients?|cluster|traffic|endpoints?|logs|metrics|alerts?|names?|connections?|images?|volumes?|data|"
     r"policy|policies|probes?|limits?|selectors?|labels?|ports?|configmaps?|secrets?|claims?|webhooks?|accounts?|roles?|dns|quotas?|taints?|command|config\w*|flags?|keys?|memory|cpu|network|disks?|code|software|application|binary|hardware|kernel|scheduler|kubelet|manifest)\b"
@@ -82,5 +83,7 @@ def of_another(text: str, span: tuple[int, int], spoken_of: str) -> bool:
     begin = 0
     for match in _BEGIN.finditer(text, 0, span[0]):
         begin = match.end()
-    named = [match.group().rstrip("s") for match in _THING.finditer(text, begin, span[1])]
+    # "Nothing is wrong with its code": what is well may be named after it.
+    beside = _WITH.match(text, span[1])
+    named = [match.group().rstrip("s") for match in _THING.finditer(text, begin, beside.end() if beside else span[1])]
     return bool(named) and not any(name in spoken_of for name in named)
