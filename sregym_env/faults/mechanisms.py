@@ -290,7 +290,10 @@ _ALL = (
             "config_key|address_key misnamed config|configmap /10",
         ),
         valued=("VALUE absent|lack|misnamed !command|image|port",),
-        unlike=("config_key|address_key|named_key present = /3",),
+        unlike=(
+            "config_key|address_key|named_key present = /3",
+            "config_key|address_key|named_key|config its_value /12",
+        ),
         kinds=("ConfigMap",),
         kin=("missing_configmap",),
     ),
@@ -503,6 +506,7 @@ _ALL = (
         ),
         valued=("VALUE internal_traffic|same_node",),
         kinds=("Service",),
+        through=("network_policy_isolation",),
     ),
     Mechanism(
         "bypassed_cluster_dns",
@@ -570,6 +574,7 @@ _ALL = (
         valued=("VALUE taint|toleration|node|pending",),
         kinds=("Node",),
         staying=True,
+        unlike=("tolerated",),
     ),
     Mechanism(
         "cordoned_nodes",
@@ -587,7 +592,11 @@ _ALL = (
             "Deployment",
             "Service",
         ),
-        through=("missing_service",),
+        through=(
+            "missing_service",
+            "extra_endpoints",
+            "wrong_selector",
+        ),
     ),
     Mechanism(
         "database_permission_revoked",
@@ -731,6 +740,7 @@ _ALL = (
         valued=("VALUE rbac|service_account|cluster_role|not_authorized",),
         kinds=("ClusterRole", "Role", "RoleBinding", "ServiceAccount", "Deployment"),
         through=("blocked_init_container", "database_permission_revoked", "missing_configmap", "missing_config_key"),
+        unlike=("service_account gone !rbac|cluster_role|configmap = /3",),
     ),
     Mechanism(
         "missing_secret",
@@ -787,9 +797,18 @@ _ALL = (
         ),
         valued=("VALUE webhook",),
         kinds=("ValidatingWebhookConfiguration", "MutatingWebhookConfiguration"),
-        through=("missing_service", "scaled_to_zero", "quota_blocks_pods", "extra_endpoints", "wrong_selector", "shrunk_at_admission"),
+        through=(
+            "missing_service",
+            "scaled_to_zero",
+            "quota_blocks_pods",
+            "extra_endpoints",
+            "wrong_selector",
+            "shrunk_at_admission",
+            "network_policy_isolation",
+        ),
         rivals=("excessive_resource_request",),
         staying=True,
+        unlike=("webhook_up",),
     ),
     Mechanism(
         "shrunk_at_admission",
@@ -823,7 +842,16 @@ _ALL = (
         ("certificate expired", "certificate wrong|dead|fails expired|again"),
         valued=("VALUE certificate",),
         kinds=("ValidatingWebhookConfiguration", "Secret"),
-        through=("webhook_unreachable", "missing_service", "quota_blocks_pods", "scaled_to_zero", "shrunk_at_admission", "extra_endpoints"),
+        through=(
+            "webhook_unreachable",
+            "missing_service",
+            "quota_blocks_pods",
+            "scaled_to_zero",
+            "shrunk_at_admission",
+            "extra_endpoints",
+            "network_policy_isolation",
+        ),
+        unlike=("webhook_up",),
     ),
     Mechanism(
         "host_port_conflict",

@@ -16,13 +16,15 @@ OBJECTS: Mapping[str, str] = {
     # what else runs, or is asked, beside the application
     "anti_affinity": r"(?:required |hard |pod )*(?:pod)?[ _-]?anti[ _-]?affinit(?:y|ies)(?: rule| term| requirement)?s?"
     r"|(?:must|may|can|shall)(?:not| not) (?:share|run (?:beside|with|next to|together with)|be (?:placed )?(?:with|beside|next to))"
-    r"|(?:keeps?|kept|stays?|told to (?:keep|stay)) away from|refus\w+ to (?:share|run (?:beside|with|next to))",
+    r"|(?:keeps?|kept|stays?|told to (?:keep|stay)) away from|refus\w+ to (?:share|run (?:beside|with|next to))"
+    r"|(?:may|must|can|shall)(?:not| not|n't) (?:be )?(?:placed|put|scheduled|run|sit|live) (?:in|on|into|within) the same|not allowed (?:beside|next to|near|together with)|must not be neighbou?rs?|keep(?:s|ing)? (?:it|them|its pods?) apart|(?:must|should) stay away from",
     "topology_key": r"topology ?keys?|topology domains?|domains? of (?:the|its) topology|one (?:single )?domain|same (?:topology )?domain",
     "webhook": r"(?:(?:validating|mutating|admission) )*web-?hooks?(?: config\w*)?|(?:validating|mutating)webhookconfigurations?"
     r"|failure ?policy(?:: ?fail)?|admission (?:check|control|controller|plugin|step|gate)",
     "certificate": r"(?:(?:tls|ssl|serving|server|x\.?509|webhook) ?-?)*cert(?:ificate)?s?(?: chain)?|x\.?509",
     "host_port": r"host[ _-]?ports?|ports? (?:on|of) (?:the|its|their|every|each|all) (?:node|host|machine)s?(?: itself)?|node'?s'? ports?|ports? of the node"
-    r"|ports? (?:\d+ )?(?:itself )?(?:on|of) (?:the|its|their|every|each|all|any|whatever) (?:worker |single )?(?:node|host|machine|worker|box)(?:s|es)?(?: itself)?|(?:node|host|machine|box)(?:'s)? (?:own )?ports?(?! (?:forward|map))|ports? straight on the (?:node|host|machine)",
+    r"|ports? (?:\d+ )?(?:itself )?(?:on|of) (?:the|its|their|every|each|all|any|whatever) (?:worker |single )?(?:node|host|machine|worker|box)(?:s|es)?(?: itself)?|(?:node|host|machine|box)(?:'s)? (?:own )?ports?(?! (?:forward|map))|ports? straight on the (?:node|host|machine)"
+    r"|(?:\d{4,5}|ports?) (?:\d+ )?on (?:the|its|their|every|each|any|all)(?: of the)? (?:node|host|machine|worker)s?(?: itself)?",
     "update_strategy": r"max ?-?unavailable|max ?-?surge|roll-?outs?(?= (?:\S+ ){0,4}(?:free to|allowed to|may|permitted to|kill|remove|took|takes|removed|killed))|(?:rolling ?-?)?(?:update|rollout|deployment) ?-?strateg(?:y|ies)|strategy|rollingupdate",
     "cronjob": r"cron ?-?jobs?|cron (?:task|entry)|scheduled (?:job|task|run|script)s?|(?:periodic|recurring|nightly|hourly) (?:job|task|script|run)s?",
     # services
@@ -64,10 +66,12 @@ OBJECTS: Mapping[str, str] = {
     # probes
     "readiness_probe": r"readiness ?-?(?:http ?)?(?:probes?|checks?|endpoint|gate|test|health check|probing)|readyz? probes?|readiness(?= (?:of|is|never|always|on))"
     r"|read(?:y|iness)[- ](?:check|test|signal|endpoint)|(?:check|test|probe|question) (?:that|which) (?:\w+ ){0,3}?(?:lets?|admits?|puts?|declares?|decides?|marks?|makes?|tells?)(?: \S+){0,5}? (?:traffic|ready|service|rotation|endpoints|requests|load)"
-    r"|rp",
+    r"|rp"
+    r"|(?:check|probe|test) (?:\S+ ){0,6}?(?:whether|if|that) (?:it|the \w+|@\w*) (?:is )?(?:ready|may (?:get|receive|take)|can (?:take|serve|get))",
     "liveness_probe": r"liveness ?-?(?:http ?)?(?:probes?|checks?|endpoint|test|health check|probing)|live-?check|liveness(?= (?:of|is|never|always|on))"
     r"|live(?:ness)?[- ](?:check|test|signal)|alive[- ]?(?:check|test|probe)|(?:check|test|probe) (?:that|which) (?:\w+ ){0,3}?(?:kills?|restarts?|decides?|tells?)(?: \S+){0,5}? (?:alive|dead|kill|restart\w*|container|it)|heartbeat"
-    r"|lp",
+    r"|lp"
+    r"|(?:check|test|probe|question) (?:\S+ ){0,6}?(?:whether|if|that) (?:it|the \w+|@\w*) (?:is |still )*(?:lives?|alive|runs|dead)|probe of life|health check that restarts",
     "probe_timing": r"initial ?delay(?: ?seconds)?|failure ?thresholds?|(?:probe|check)s? (?:timing|period|interval)|period ?seconds",
     "startup_probe": r"start ?-?up ?-?probes?",
     "probe": r"probes?|probing|health ?-?checks?|health path|healthz|health endpoint"
@@ -95,7 +99,8 @@ OBJECTS: Mapping[str, str] = {
     r"|may (?:only |just |not )?(?:use|have|take|grow)(?: \S+){0,6} (?:of )?(?:memory|ram|mem)|(?:memory|ram) (?:is )?(?:capped|bounded|restricted|limited)"
     r"|(?:memory|mem|ram) lim|lim(?:it)? (?:of |on )?mem"
     r"|(?:confined|restricted|limited|held|squeezed|boxed|reduced|cut|left|granted|given|allowed|allotted|make do|gets? by|live)(?: \w+)? (?:to|into|in|with|on|only|just|no more than|at most) (?:\S+ ){0,2}?(?:\d\S*|ten) ?(?:mi|mib|mb|mebibytes?|megabytes?)"
-    r"|(?:\d\S*|ten) ?(?:mi|mib|mb|mebibytes?|megabytes?)(?: of (?:memory|ram|mem))? (?:is|are) (?:all|everything)|(?:memory|mem|ram) (?:limited|capped|restricted|cut|confined|clamped) (?:to|at)",
+    r"|(?:\d\S*|ten) ?(?:mi|mib|mb|mebibytes?|megabytes?)(?: of (?:memory|ram|mem))? (?:is|are) (?:all|everything)|(?:memory|mem|ram) (?:limited|capped|restricted|cut|confined|clamped) (?:to|at)"
+    r"|(?:taken|withdrawn) (?:out of|from) scheduling|(?:disabled|closed|barred|blocked|locked) (?:for|from|to) scheduling|no scheduling (?:is )?(?:allowed|possible|on)|(?:nodes?|workers?|machines?) (?:\S+ ){0,3}(?:refuse|reject|won't (?:accept|take)|do not (?:accept|take)|don't (?:accept|take)) (?:any |all )?(?:new )?pods",
     "rate_limit": r"qps(?:[ _-]?(?:limits?|caps?|budget|ceiling))?|\w+_qps_limit|(?:request ?-?)?rate[ -]?limit(?:s|ers?|ing|ed)?|limiters?"
     r"|(?:request|throughput) (?:limits?|caps?)|(?:limits?|caps?|ceiling) (?:on|of|for) (?:the |its )?(?:\w+ )?(?:requests?|rate|throughput|qps)"
     r"|(?:limited|paced|capped|restricted|held) to (?:about |only |just )?\S+ (?:requests?|queries|calls|qps|rps|per second|a second|/s)",
@@ -123,7 +128,8 @@ OBJECTS: Mapping[str, str] = {
     r"|(?:namespace|memory)(?:'s)?(?: memory)? budget|budget (?:for|of|on) memory|namespace(?:'s)? (?:memory )?(?:limit|cap)",
     # network
     "policy": r"(?:network|net) ?-?polic(?:y|ies)|netpols?|deny-all(?: polic(?:y|ies))?|(?:ingress|egress|isolation|isolating|deny|(?<!internal )traffic) polic(?:y|ies)|np"
-    r"|rule(?:s)? of the network|firewall(?: rule)?s?|netpol",
+    r"|rule(?:s)? of the network|firewall(?: rule)?s?|netpol"
+    r"|(?:that|this|a|new|such|deny|isolating|isolation|one) policy(?! (?:of|is|=|:) ?(?:always|never|local|cluster|fail))",
     "internal_traffic": r"internal ?-?traffic ?-?polic(?:y|ies)|traffic ?policy local|local (?:internal )?traffic polic(?:y|ies)|(?:internal|traffic) policy (?:of|on|for) (?:the |its )?service",
     # names
     "dns_policy": r"dns ?-?polic(?:y|ies)|dns ?-?config\w*|dns settings?|resolver settings?",
@@ -139,7 +145,8 @@ OBJECTS: Mapping[str, str] = {
     "hosts_file": r"/etc/hosts|hosts ?-?files?|hosts entry|static host entry|hosts mapping",
     # startup
     "init_container": r"init ?-?_?containers?|init step|initialization container|initialisation container|init phase|pod initiali[sz]ation"
-    r"|init (?:stage|job|script|task|hook|pod)|initcontainers?|(?:step|container) (?:\S+ ){0,3}(?:that|which|to) (?:\S+ ){0,3}(?:runs?|comes?|run|put|goes) (?:before|first)",
+    r"|init (?:stage|job|script|task|hook|pod)|initcontainers?|(?:step|container) (?:\S+ ){0,3}(?:that|which|to) (?:\S+ ){0,3}(?:runs?|comes?|run|put|goes) (?:before|first)"
+    r"|wait-for-[\w-]+|init-?container called|container (?:that|which) (?:must|has to|should) (?:finish|run|complete) first",
     "sidecar": r"side ?-?cars?|(?:second|extra|additional|another|added|helper|injected|new|two|both) containers?"
     r"|(?:second|extra|additional|another|added|helper|injected|new|two|2|third|foreign|superfluous|stray) containers?|container (?:called|named) [\"']?sidecar"
     r"|second (?:process|program)|(?:extra|second|added|another) (?:thing|one)|two (?:processes|programs) in",
@@ -159,9 +166,11 @@ OBJECTS: Mapping[str, str] = {
     "account": r"(?<!this )(?<!service )(?:data ?base |mongo\w* |db |admin\w* |login |client |application )?(?:user(?! (?:to|cannot|can't|fails?|times|logs|and|service|requests?|journeys?|traffic|impact|facing|experience|errors?|service|interface|agent))"
     r"|accounts?|credentials?|logins?|principal)|(?:data ?base|mongo\w*|db) users|admin",
     "not_authorized": r"not authori[sz]ed|unauthori[sz]ed|permission denied|access denied|denies every query|403(?: forbidden)?",
-    "source": r"sources? of truth|desired states?|git-?ops\w*|reconcil\w+|drift correction|source (?:config ?-?map|manifest|file)s?|(?:state|config|manifest|fleet|release|cluster|delivery)[- ]sync\w*|desired (?:manifest|config)s?",
+    "source": r"sources? of truth|desired states?|git-?ops\w*|reconcil\w+|drift correction|source (?:config ?-?map|manifest|file)s?|(?:state|config|manifest|fleet|release|cluster|delivery)[- ]sync\w*|desired (?:manifest|config)s?"
+    r"|git (?:repo\w*|source)|(?:state|source|desired)[ -]files?|argo ?cd|flux",
     "priority": r"priority ?-?class(?:es|name|names)?|priorit(?:y|ies)|global ?-?default",
-    "preempted": r"pre-?empt\w*|evicted? (?:by|for|in favou?r of)|made room for|(?:had|has|have) to (?:go|leave|make (?:way|room)) for|pushed (?:out|off)|thrown (?:out|off)|displac\w+",
+    "preempted": r"pre-?empt\w*|evicted? (?:by|for|in favou?r of)|made room for|(?:had|has|have) to (?:go|leave|make (?:way|room)) for|pushed (?:out|off)|thrown (?:out|off)|displac\w+"
+    r"|kick\w*(?: \S+){0,2} (?:out|off)|bumped(?: \S+)? (?:off|out)|sacrific\w+|shoved(?: \S+)? (?:aside|off|out)|pushed (?:\S+ )?(?:out|off|aside)|thrown (?:\S+ )?(?:out|off)|push\w* aside",
     "outranks": r"out-?rank\w*|ranks? (?:lower|higher|below|above|no higher)|(?:lower|higher) rank\w*|more important|less important|beats?",
     "cluster_role": r"cluster ?-?roles?(?: ?-?bindings?)?|role ?-?bindings?|rbac(?: \w+)?",
     "authentication": r"authenticat\w+|auth ?fail\w*|log ?ins? fail\w*|user ?not ?found|log in",
@@ -169,14 +178,16 @@ OBJECTS: Mapping[str, str] = {
     r"|(?:names?|named|wants?|runs? as|run as|under) (?:an|the|a|its own) account",
     # disks
     "disk": r"disks?|storage of|storage on|drives?|block ?-?devices?|sectors?|storage (?:device|media|hardware|layer)|media|hardware|ssd|hdd|nvme|device"
-    r"|hw|platter|disc",
+    r"|hw|platter|disc"
+    r"|(?:failing|faulty|bad|dying|broken|defective) (?:storage|volume)",
     "io_error": r"i/?o ?-?err(?:or)?s?|input/output errors?|\beio\b|read errors?|bad (?:sectors?|blocks?)|(?:latent )?sector errors?|reads? (?:\S+ ){0,6}fail\w*|read failures?|unreadable|media errors?"
     r"|eio|i/o (?:err\w*|fail\w*|fault\w*|problem\w*)|medium errors?|pending sectors?|uncorrectable|(?:cannot|can't|could not) (?:\w+ )?be read|failed reads?|reads? (?:\S+ ){0,8}?(?:come back|error\w*|return\w*)|faulty sectors?|bad spots?|damaged sectors?"
     r"|unreadable|read failures?|failing reads?|every (?:second|third|fourth) read|(?:\d+ ?%|percent|third|part|some) of (?:the |all |its )?reads?|medium error",
     # generic things
     "service": r"services?(?: object| resource| definition| record)?|svc|cluster[ -]?ip",
     "replicas": r"replicas?(?: count)?|desired count|replica count|(?:desired|wanted) (?:pods|number)|instances|scale[ds]?(?: [\w@\"'-]+){0,4}?(?= to (?:0|zero|nothing|none)\b)|scale[ds]?(?: \w+)? ?(?:down)?(?= to)|scaling|scaled (?:down|away|in)"
-    r"|copies|copy|pod count|number of (?:pods|replicas|instances|copies)",
+    r"|copies|copy|pod count|number of (?:pods|replicas|instances|copies)"
+    r"|number of pods|pod number",
     "port": r"ports?|:\d{2,5}"
     r"|port:?",
     "database": r"data ?-?bases?|mongo\w*|mongod|db|dbs",
@@ -194,7 +205,8 @@ DEFECTS: Mapping[str, str] = {
     r"|mis-?match\w*|bad(?:ly)?|invalid|bogus|erroneous(?:ly)?|mistaken(?:ly)?|faulty|broken|typos?|stale|outdated|differs?|different|inconsistent|garbage|nonsense"
     rf"|(?:does|do|did){_NOT} (?:match|fit|agree|correspond)|(?:is|are|was|were){_NOT} (?:the )?(?:right|correct|what|valid)|not (?:the )?(?:right|correct)|off by \w+|another|"
     r"unusable|impossible|unsuitable|inappropriate|problematic|at fault|defective|corrupt\w*|foreign|made[- ]up|fictitious|fictional|strange|never (?:succeeds?|passes|answered|satisfied)"
-    r"|disagree\w*|does not line up|out of (?:sync|step)|at odds|no longer (?:match\w*|fit\w*|agree\w*)|not what|unlike",
+    r"|disagree\w*|does not line up|out of (?:sync|step)|at odds|no longer (?:match\w*|fit\w*|agree\w*)|not what|unlike"
+    r"|!=|isn't equal to|does not equal|unequal",
     "contrast": r"instead(?: of)?|rather than|(?:,? ?(?:and )?not)(?= (?:\S+ )?[\d:\"'a-z-]+)|should (?:be|have been|read|say|point|use)|must be|ought to be|supposed to be|expected|correct(?:ly)? (?:is|one|value|would)"
     r"|it was|was|previously|formerly|in place of|while|whereas|but|although|yet|however|->",
     "instead": r"instead(?: of)?|rather than|should (?:be|have been|read|say|point|use)|must be|ought to be|supposed to be|expected|(?:it )?was \S+ before|previously|formerly|in place of|,? (?:and )?not(?= [\d\"'])",
@@ -208,17 +220,20 @@ DEFECTS: Mapping[str, str] = {
     r"|n/a|nowhere (?:to be found|in sight)|no (?:trace|sign) of|no more|went missing|(?:isn't|is not|aren't|ain't|wasn't) (?:\w+ )?(?:there|listed|mentioned|defined|registered|in any)|no such thing|(?:was|were|got|been|have been|is) (?:\w+ )?(?:cleaned up|swept away|purged|thrown (?:away|out)|retired|decommissioned|taken (?:out|down|away)|torn down|nuked|blown away|trimmed|cut out|unpublished|rm'd)|(?:nobody|no ?one|none) (?:\S+ ){0,4}?(?:made|created|defined|applied|pushed|added|exists?|registered)|(?:was|were) never (?:\w+ )?(?:created|made|defined|applied|pushed|published|built|added|registered|there)|never (?:came into being|existed|existing)|not exist\w*|returns? (?:an )?empty list|did (?:create|make)(?= nobody)|(?:cluster|namespace|we|registry) (?:has|have|knows?|holds?|contains?) no (?:such )?\w+|misses|missed|not in it|isn't in|is not in|(?:contains?|has|have|lists?|mentions?) no(?:thing)?|not any ?more|is out|left (?:out|behind)|cut"
     r"|(?:fell|fallen|dropped|slipped|got left|left) out|(?:didn't|did not) make it|not carried over|went away|is not (?:in|among|part of)"
     r"|nothing (?:by|of|with|under) (?:that|this) name|never turned up|not to be found|incomplete|holds (?:only|just)|forgot\w*|doesn't say|does not say|no value|without a value|blank"
-    r"|nuked|zapped|binned|trashed|blew (?:away|up)|blown away|tore down|wiped out|got rid of|did away with|chucked|scrapped|axed|ditched|kicked out|tossed|deletes|took out|no(?:body|thing|t one)? (?:\\w+ ){0,2}(?:goes|go|known) by|(?:is|are|was|were) no more|has not been (?:there|set|defined)|drops? out",
+    r"|nuked|zapped|binned|trashed|blew (?:away|up)|blown away|tore down|wiped out|got rid of|did away with|chucked|scrapped|axed|ditched|kicked out|tossed|deletes|took out|no(?:body|thing|t one)? (?:\\w+ ){0,2}(?:goes|go|known) by|(?:is|are|was|were) no more|has not been (?:there|set|defined)|drops? out"
+    r"|not ?found|used to (?:exist|be there)|(?:took|takes|taken|wiped|blew|blown|tore|torn|threw|thrown|swept|cleaned|cut) (?:\S+ ){1,3}?(?:away|out)",
     "gone": rf"missing|there (?:is|was|are) none|there(?: is|'s)n't one|there isn't (?:one|any)|there's none|forgotten|(?:cluster|registry|namespace) (?:does not|doesn't) (?:know|have)|absent|(?<!not )(?<!never )deleted|removed|gone|vanished|disappeared|dropped|wiped|erased|non-?exist\w*|inexistent|(?:does|do|did){_NOT} (?:\w+ )?exist(?: any ?more)?|no longer (?:exists?|there|present|defined)"
     rf"|(?:is|are|was|were){_NOT} (?:\w+ )?(?:exist\w*|found|present|there|defined|created)|not (?:found|exist\w*|present|there|defined)|(?:could|can)(?: ?not|n't) be found|nobody (?:has )?(?:ever )?(?:made|created|defined|applied)"
     r"|(?:has|have|had) (?:\w+ )?been (?:lost|renamed|taken out|pruned)|(?:was|were|got|been) (?:lost|renamed|unregistered|pruned|taken (?:out|away)|deregistered)|unregistered|ceased to exist|exists? nowhere|there (?:is|are|was|were|exists?) no|there's no|there isn't an?|no such(?! host)|no longer registered|isn't there|aren't there|(?:isn't|is not|are not|aren't|not) (?:in|part of|among|one of) (?:this|the|our|any) (?:cluster|namespace|nodes?)|none(?= of (?:these|those|the|its|them) (?:\w+ )?(?:exists?|is there))|unknown to \w+"
     r"|n/a|nowhere (?:to be found|in sight)|no (?:trace|sign) of|no more|went missing|(?:isn't|is not|aren't|ain't|wasn't) (?:\w+ )?(?:there|listed|mentioned|defined|registered|in any)|no such thing|(?:was|were|got|been|have been|is) (?:\w+ )?(?:cleaned up|swept away|purged|thrown (?:away|out)|retired|decommissioned|taken (?:out|down|away)|torn down|nuked|blown away|trimmed|cut out|unpublished|rm'd)|(?:nobody|no ?one|none) (?:\S+ ){0,4}?(?:made|created|defined|applied|pushed|added|exists?|registered)|(?:was|were) never (?:\w+ )?(?:created|made|defined|applied|pushed|published|built|added|registered|there)|never (?:came into being|existed|existing)|not exist\w*|returns? (?:an )?empty list|did (?:create|make)(?= nobody)|(?:cluster|namespace|we|registry) (?:has|have|knows?|holds?|contains?) no (?:such )?\w+"
     r"|nothing (?:by|of|with|under) (?:that|this) name|there(?:'s| is| are) (?:none|nothing)|never turned up|not to be found|is out there|no longer (?:\w+ )?(?:there|found|in)|erased|vanishes|disappears|deleted|dropped"
-    r"|nuked|zapped|binned|trashed|blew (?:away|up)|blown away|tore down|wiped out|got rid of|did away with|chucked|scrapped|axed|ditched|kicked out|tossed|deletes|took out|(?:is|are|was|were) no more|(?:is|are) not among|(?:isn't|aren't) among|never (?:\\w+ )?(?:turned up|materiali[sz]ed)|only (?:in|exists in) (?:the )?(?:manifest|template|imagination)",
+    r"|nuked|zapped|binned|trashed|blew (?:away|up)|blown away|tore down|wiped out|got rid of|did away with|chucked|scrapped|axed|ditched|kicked out|tossed|deletes|took out|(?:is|are|was|were) no more|(?:is|are) not among|(?:isn't|aren't) among|never (?:\\w+ )?(?:turned up|materiali[sz]ed)|only (?:in|exists in) (?:the )?(?:manifest|template|imagination)"
+    r"|not ?found|used to (?:exist|be there)|(?:took|takes|taken|wiped|blew|blown|tore|torn|threw|thrown|swept|cleaned|cut) (?:\S+ ){1,3}?(?:away|out)",
     "lack": rf"lack(?:s|ed|ing)?|missing|without|no|(?:has|have|had|with) no|(?:does|do|did){_NOT} (?:\w+ )?(?:have|contain|hold|include|carry|define|list|know|mention|declare|specify|provide)(?: an?y?| the)?|loss of|lost|loses|losing|lose"
     r"|(?:was|were|been|got|is|are) (?:deprived|stripped|robbed) of|omits?|omitted|drops|dropped|deprived of|stripped of|removal of|deletion of|absence of|there (?:is|are|was|were) no|there's no|no such|no longer (?:has|have|holds|contains|lists|carries)(?: an?y?| the)?"
     r"|deleted|removed|removing|deleting|took(?: away)?|takes? away|taken(?: away)?|revok\w+|non-?existent|nonexisting|inexistent|absent|empty|nobody (?:made|created)"
-    r"|misses|missed|came without|short of|has none|(?:hasn't|haven't|has not|have not)(?: got)?|never (?:had|got|received)|nuked|zapped|binned|trashed|blew away|tore down|wiped out|got rid of|scrapped|axed|ditched|does(?: not|n't) (?:\w+ ){0,2}have|no longer (?:\w+ )?(?:has|have|contain\w*|hold\w*|names?|mentions?|lists?|owns?|possess\w*)|needs",
+    r"|misses|missed|came without|short of|has none|(?:hasn't|haven't|has not|have not)(?: got)?|never (?:had|got|received)|nuked|zapped|binned|trashed|blew away|tore down|wiped out|got rid of|scrapped|axed|ditched|does(?: not|n't) (?:\w+ ){0,2}have|no longer (?:\w+ )?(?:has|have|contain\w*|hold\w*|names?|mentions?|lists?|owns?|possess\w*)|needs"
+    r"|(?:goes|does|gone|do|go) without|short (?:of|a|one)|one (?:key|entry|line|setting|label) short|(?:does|do|did)(?: not|n't) (?:\w+ )?(?:grant|cover|allow|permit|let|list|extend)|no longer (?:\w+ )?(?:grants?|covers?|allows?|permits?|lets?)",
     "low": r"so (?:little|small|low|tight)|too (?:low|small|tight|little|strict|tiny|short|meagre|stingy|aggressive\w*|restrictive)|far (?:too |below|less|lower|under)|lowered|reduced|cut|only|tiny|low|lower|small|tight|below|less than|less|under|insufficient|not enough|n't enough|inadequate"
     r"|starv\w+|squeez\w+|capped|exceed\w*|exceeding|hits?|hitting|runs? out|beyond|over|above|shrunk|shrank|decreased|restrict\w*|mere(?:ly)?|just|a fraction|undersized|not sufficient|suffice|can(?:no|')t live|cannot (?:even )?(?:start|live|run|work|fit|boot)|needs? more|at most|strangl\w+|chok\w+|crippl\w+|drops?(?:ped)? to"
     r"|mere|meagre|puny|minuscule|a hundredth|a tenth|tiny|ridiculously|stingy|barely|hardly any|scant",
@@ -229,7 +244,8 @@ DEFECTS: Mapping[str, str] = {
     "blocked": r"block\w*|den(?:y|ies|ied|ying)|isolat\w+|cut(?:s|ting)?(?: it| them)? off|cut|drop(?:s|ped|ping)?|forbid\w*|forbad\w*|reject\w*|refus\w+|disallow\w*|den(?:y|ies)-all|allow\w*|permit\w*|prevent\w*|shut\w* (?:off|out)|restrict\w*|quarantin\w+|sever\w*|lock\w* (?:out|down)"
     r"|bars?|barred|no rules?|(?:no|without|zero) (?:ingress|egress)(?: rules?)?|filters?|filtered|stop(?:s|ped)?|keeps?|kept|interrupts?|swallow\w*|discard\w*|lets? (?:\w+ ){0,3}(?:in|out|through)|select\w*|(?:time|timed|timing)[ -]?outs?|cannot (?:reach|connect)|can't (?:reach|connect)|excludes?"
     r"|walls? off|walled|fence[sd]?(?: off)?|seal(?:s|ed)?(?: off)?|mutes?|nothing (?:gets|goes|comes|may|can)(?: \w+){0,2} (?:in|out|through)|no traffic|packets?|unreachable from|turns? away|turned away|lets? nothing|not (?:let|allow\w*|permit\w*)|neither"
-    r"|separat\w+|disconnect\w*|unplug\w*|alone on|island|muzzl\w*|gagg\w*|leaves nothing open|no exceptions",
+    r"|separat\w+|disconnect\w*|unplug\w*|alone on|island|muzzl\w*|gagg\w*|leaves nothing open|no exceptions"
+    r"|(?:cuts?|cutting|shuts?|shutting|walls?|walled|seals?|sealed|fences?|fenced|locks?|locked|closes?|closed|takes?|keeps?|kept|severs?) (?:\S+ ){1,4}?(?:off|out|away)|(?:off|apart) from (?:everyone|everybody|everything|the rest|all)|clos(?:es|ing) (?:all|every)|in quarantine",
     "stray": r"stray|foreign|second|extra|additional(?:ly)?|another|other|left[ -]?over|orphan\w*|unowned|unmanaged|hand-?(?:made|written|crafted|created)|manual(?:ly)?|static(?:ally)?|stale|bogus|rogue|alien|hard-?coded"
     r"|by hand|(?:no|not (?:the|a|any)|without (?:an? )?|nobody|none) ?(?:\w+ )?(?:owner\w*|controllers?|manages?|managed|keeps?|owns?)|not (?:made|written|managed|kept|created|owned) by|(?:nobody|no one) (?:has|serves|listens|answers|owns)|besides? the (?:controller|own)\S*"
     r"|beside (?:the|its)|in addition to|next to the|does(?: not|n't) belong|do(?: not|n't) belong|added (?:by|to|beside)|adds",
@@ -276,12 +292,17 @@ OTHER_CAUSES = (
 """What else breaks applications on Kubernetes and is none of the taxonomy's: who says so has another cause in mind."""
 
 ACTS: Mapping[str, str] = {
+    "its_value": r"(?:its|the|whose) (?:value|target|host ?name) (?:\w+ )?(?:is|was|has|names|points|reads|says|contains|got) (?:\w+ )?(?:an? )?(?:typo|wrong|mis\w+|bad|invalid|incorrect|outdated|stale|another|different|garbage)|(?:typo|misspelling|mistake) in (?:its|the) value|(?:defined|set|there|present),? but (?:\w+ )?(?:wrong|invalid|misspelt|misspelled|points)",
+    "tolerated": r"(?<!none )(?<!nothing )(?<!nobody )(?<!no pod )(?<!which )(?<!that )tolerat(?:es|ed) (?:this|that|it|the|these)(?! (?:no|nothing))|(?:has|have|carries|carry) (?:the|a|its|their) (?:matching |right |required )?toleration",
+    "webhook_up": r"web-?hooks? (?:\S+ ){0,2}(?:is|are|was|were) (?:\w+ )?(?:up|running|healthy|reachable|alive|answering|working|fine)|(?:as|for being) (?:untrusted|unsigned)|violat\w+|on purpose|deliberately",
     "into_pod": r"(?:\d{2,5}|ports?) (?:\d+ )?(?:on|of|in|inside|at) (?:the |its |their |each |all )?(?:pods?|containers?)|ports? inside|(?:inside|into|within) the (?:pods?|containers?)",
-    "port_now": r"ports? (?:number )?(?:is|was|became|reads|says|got)(?: now)? (?:\d{2,5} now|\d{2,5}(?= instead)|renumbered|moved|changed)|(?:reachable|available|offered|exposed|published|listening|found|served) (?:at|on|under)(?: port)? \d{2,5} now|(?:now )?(?:exposes?|offers?|publishes|advertises?)(?: port)? \d{2,5} (?:in place of|instead of|rather than)",
+    "port_now": r"ports? (?:number )?(?:is|was|became|reads|says|got)(?: now)? (?:\d{2,5} now|\d{2,5}(?= instead)|renumbered|moved|changed)|(?:reachable|available|offered|exposed|published|listening|found|served) (?:at|on|under)(?: port)? \d{2,5} now|(?:now )?(?:exposes?|offers?|publishes|advertises?)(?: port)? \d{2,5} (?:in place of|instead of|rather than)"
+    r"|(?:publishes|exposes|offers|advertises|opens) (?:is |only |now |just )*\d{2,5}",
     "pullable": r"pull(?:s|ed|ing)? (?:\w+ )?(?:fine|ok|okay|well|without|successfully|in \d\S*|cleanly|properly|normally)|can be pulled(?! from)|(?:is|was) (?:present|there|available) (?:on|in) (?:the|every|each) (?:node|registry)|exists in the registry|(?:successfully|already) pulled",
     "replaced_whole": r"(?:rolled|set|moved|brought|switched|reverted|put|went|gone)(?: \w+){0,2} back to|down-?graded|as a whole|in its entirety|no newer (?:pods?|one)|all (?:of )?its pods",
     "rewrites": r"(?:re-?|over)?writ(?:es?|ing|ten)|overwr\w+|revert\w*|re-?appl\w+|re-?sets?|puts? (?:it |that |the limit )?back|sets? (?:it |that |the limit )?back"
-    r"|patch(?:es|ed|ing)?|lowers?|lowered|lowering|cuts?|cutting|shrink\w*|undo(?:es|ing)?|pushes?|takes? (?:it )?down|keeps? (?:\w+ )?(?:setting|changing|lowering|cutting|putting)|sets?|writes?",
+    r"|patch(?:es|ed|ing)?|lowers?|lowered|lowering|cuts?|cutting|shrink\w*|undo(?:es|ing)?|pushes?|takes? (?:it )?down|keeps? (?:\w+ )?(?:setting|changing|lowering|cutting|putting)|sets?|writes?"
+    r"|re-?sync\w*|reinstat\w+|re-?impos\w+|rolls? (?:it|this|that) (?:out|back)|put back|(?:comes?|came) back|restores? (?:the )?(?:wrong|bad|old)|changes? (?:it|this|that)? ?back",
     "again": r"again|every (?:time|run|hour|night|day|few|\S+ minutes?|\S+ min)|whenever|repeated\w*|keeps?|each (?:run|time|hour|night)|on (?:its |a )?schedule|constantly|regularly|nightly|hourly|over and over|anew",
     "expired": r"expir\w+|out ?-?dated|past (?:its|the|their) (?:date|end|not ?after|validity|expiry)|ran out|run out|runs out|lapsed|past its date|nobody (?:has )?renewed|nobody (?:\w+ )?renew\w*|not (?:been )?renewed|no longer valid|not valid any ?more|over(?: since)?|too old|(?:is|was) not renewed|never renewed|not ?after",
     "held": r"holds?|held|holding|keeps?|kept|keeping|takes?|took|taken|taking|owns?|acquir\w+|sits? on|sitting on|grabs?|grabbed|has|having|open|never (?:commits?|committed|releases?|released|ends?|lets go)|granted|occup\w+|lock(?:s|ed)|monopoli\w+",
@@ -305,7 +326,8 @@ ACTS: Mapping[str, str] = {
     "node_dead": r"(?:nodes?|machines?|hosts?|[\w-]*workers?-?\d*|kubelets?|server|box),?(?: \S+){0,3} (?:is|are|was|went|has gone|has been|have been|goes|stands) (?:\w+ )?(?:down|dead|off-?line|powered (?:off|down)|not ?-?ready|unreachable|lost|silent|switched off|without power)"
     r"|(?:nodes?|machines?|hosts?|[\w-]*workers?-?\d*|servers?|box),?(?: \S+){0,3} (?:has )?(?:died|went dark|gave up the ghost|dropped off|failed|crashed|lost (?:its )?power|has no power|does not (?:answer|respond|report)|stopped (?:reporting|responding|answering)|disappeared)"
     r"|(?:node|machine|host|power|hardware) (?:failure|outage|loss)|loss of (?:the )?(?:node|machine|host|power)|(?:dead|failed|lost|crashed|downed|unreachable|powered-off|notready) (?:worker )?(?:node|machine|host|worker)"
-    r"|(?:no|without|lost|missed|missing) (?:\w+ )?heart-?beats?|stopped posting (?:node )?status|kubelet (?:\S+ ){0,4}(?:stopped|silent|gone|not (?:reporting|responding|posting))|notready|node status unknown",
+    r"|(?:no|without|lost|missed|missing) (?:\w+ )?heart-?beats?|stopped posting (?:node )?status|kubelet (?:\S+ ){0,4}(?:stopped|silent|gone|not (?:reporting|responding|posting))|notready|node status unknown"
+    r"|[\w-]*worker-?\d* (?:is|was|went) (?:completely |simply |just )?off(?! limits)",
     "forwards": r"forward\w*|rout(?:es?|ed|ing)|sends?|sent|sending|directs?|directed|directing|points?|pointing|pointed|maps?|mapped|mapping|hand(?:s|ed)?(?: \w+)?(?: over)?|deliver\w*|relays?|proxies|targets?|targeting|hits?|goes|go|dials?"
     r"|pass(?:es|ing)(?: \w+)? (?:on|to)|shovels?|lands?|ends? up|pipes?|aims?|aimed|aiming|dispatch\w*|steers?"
     r"|wired|re-?wired|trained (?:on|at)|fans? out|spreads?|passes (?:\w+ )?(?:traffic|connections|requests) (?:on )?to|traffic on",
@@ -331,7 +353,8 @@ ACTS: Mapping[str, str] = {
     "unsatisfied": r"unsatisf\w+|(?:can|could)(?: ?not|n't| never) be (?:satisfied|met|fulfilled|scheduled|placed)|no (?:node|machine)\w* (?:satisf\w+|match\w+|has|carries|fits)|match(?:es)? no(?:thing|ne)?|nobody|nothing (?:matches|satisfies)|fulfils?|never be",
     "conflict": r"conflict\w*|collid\w+|collision\w*|clash\w*|contention|fight\w*|compet\w+|same|both|already|taken|in use|occup\w+|steals?|stole|takes|took|grabs?|grabbed|two|twice|duplicat\w+|also (?:binds?|listens?|wants?)|like the main|holds?|races?|hijack\w*|contend\w*|shar\w+|wants?|binds?|bound|listens?"
     r"|tak(?:es|ing|en)|fights?|squat\w*|snatch\w*|beats?|rival\w*|wrestl\w*|battl\w*"
-    r"|listening|competing|clashes",
+    r"|listening|competing|clashes"
+    r"|got there first|beat (?:it|them) to it|owns|reserved|has (?:it|this port|that port)",
     "waits": r"wait\w*|loop\w*|hang\w*|hung|stuck|block\w*|never (?:ends?|finish\w*|complet\w*|succeed\w*|exits?|terminates?|returns?|gets?|comes?|done|passes)|polls?|polling|spins?|forever|for ever|endless\w*|sleeps?|does(?: not|n't) (?:finish|complete|end|exit|terminate|return)|stall\w*|until|looks? for|held|holds|fail\w*|cannot (?:complete|finish)"
     r"|never (?:lets go|answers?|comes up|appears?)|in vain|again and again|retr(?:y|ies|ying)",
     "revoked": r"revok\w+|revocation|withdr[ae]wn?|taken away|took away|takes away|downgrad\w+|demoted|depriv\w+|strip\w*|lost|loses|lose|losing|no longer (?:has|have|holds|allowed|permitted|may)|(?:is|was)(?: not|n't) (?:allowed|permitted)|gone|removed|missing|absent|lacks?|lacking|empty|insufficient|without|only (?:has|read)|read-?only|deleted|dropped|denied|changed|reduced|disappeared|none|wrong|instead|may not|has no|no|not granted|no grants"
@@ -344,11 +367,13 @@ ACTS: Mapping[str, str] = {
     r"|raised|lifted|brought|switched|swapped|new(?:er)? (?:server|version|release|major)|went (?:to|from)"
     r"|taken (?:\S+ ){0,4}?(?:straight )?to|catapult\w*|leap\w*|straight (?:from|to)|started with|raised",
     "unpullable": rf"registry (?:does not|doesn't|has never) (?:have|know|had)|(?:can(?: ?not|n't|'t)|could(?: not|n't)|unable to|fail\w*(?: to)?|impossible to|never) (?:be )?(?:\w+ )?(?:pull\w*|fetch\w*|download\w*|found|resolved|find)|(?:is|was|are)(?:{_NOT}) (?:available|found|pullable|in (?:the|any) registry)|image ?pull ?back ?off|err ?image ?pull|unpullable|unavailable|nonexistent|not (?:available|found)|no registry|in no registry|unknown to (?:the|any) registry|manifest unknown|invalid ?image ?name"
-    r"|(?:could|can)(?:not|n't| not) (?:\w+ ){0,3}(?:find|be found|pull)|any registry|never (?:\w+ )?(?:pushed|published|built)|nobody (?:\w+ )?(?:pushed|published|built)|pull(?:s|ing)? (?:\S+ ){0,3}(?:fails?|forever|in vain|errors?)|manifest (?:\S+ )?not found|no such (?:image|tag|repository)|not published|nothing (?:that )?(?:any|a|the) (?:\w+ )?registry|no registry (?:\w+ )?(?:has|knows?|could|can|serves|delivers?|offers?)|does(?: not|n't) exist|do not exist|made[- ]up|bogus|invented|unresolvable|backs? off",
+    r"|(?:could|can)(?:not|n't| not) (?:\w+ ){0,3}(?:find|be found|pull)|any registry|never (?:\w+ )?(?:pushed|published|built)|nobody (?:\w+ )?(?:pushed|published|built)|pull(?:s|ing)? (?:\S+ ){0,3}(?:fails?|forever|in vain|errors?)|manifest (?:\S+ )?not found|no such (?:image|tag|repository)|not published|nothing (?:that )?(?:any|a|the) (?:\w+ )?registry|no registry (?:\w+ )?(?:has|knows?|could|can|serves|delivers?|offers?)|does(?: not|n't) exist|do not exist|made[- ]up|bogus|invented|unresolvable|backs? off"
+    r"|(?:can(?: ?not|n't|'t)|could(?: not|n't)|unable to|impossible to) (?:be )?(?:\w+ )?(?:obtain\w*|retriev\w*|locat\w*|got|get)|nobody (?:has |had )?(?:ever )?pushed|(?:isn't|is not) in any (?:registry|repo\w*)|nowhere to be pulled",
     "defective": r"defect\w*|(?:memory[- ])?leak(?:s|y|ed|ing|age)?|bug\w*|bugg?y|faulty|broken|flawed|bad|crash\w*|fails?|failing|regression|corrupt\w*|damaged|unstable|does(?: not|n't) (?:work|stay up|start)|botched|poor|rotten|panics?|malfunction\w*|dud"
     r"|nil[ -]pointer\w*|null[ -]?(?:pointer|reference)\w*|seg(?:mentation )?fault\w*|unhandled exception|programming error"
     r"|has a bug|garbage|rubbish|busted|borked|lemon|unfinished|segfaults?|dies|exits|falls? (?:down|over)|aborts?|does(?: not|n't) survive|can(?:not|'t) stay up|is no good|not (?:working|stable|usable)|unusable"
-    r"|dying|worn(?: out)?|on (?:its|the) way out|gives? up|giving up|kaput|failing|had it",
+    r"|dying|worn(?: out)?|on (?:its|the) way out|gives? up|giving up|kaput|failing|had it"
+    r"|los(?:es|ing) memory|never (?:frees|releases|gives back|returns)|(?:eats|eating|hogs|hogging|devours) (?:up )?(?:\w+ )?(?:memory|ram)|(?:memory|footprint|resident set|rss) (?:\S+ ){0,2}?(?:grows|climbs|rises|creeps|balloons|keeps (?:growing|climbing|rising))|falls over|blows up|keels over|conks out|(?:won't|will not) (?:start|stay up|run|come up|boot)|throws (?:an? )?(?:\w+ )?(?:error|exception)|no good",
     "external": r"external|public|outside|8\.8\.8\.8|1\.1\.1\.1|(?<![.\w])google(?![.\w])|foreign|custom|own|bypass\w*|by-?pass\w*|ignor\w+|none|default|circumvent\w*|go(?:es)? (?:around|past)|not (?:use|ask|know)|(?:does|do)(?: not|n't) (?:\w+ )?(?:use|ask|know|consult|resolve)|around|past|away from|unaware|host's|node's|internet|wrong|instead|sends?",
     "tells": r"answers?|answering|returns?|returning|denies|deny|denied|zones?|replies|responds?|rules?|blocks?|template|rewrites?|overrid\w+|changed|edited|modified|poison\w*|intercept\w*|refus\w+|added|tampered|entry"
     r"|lies|lying|says|pretends?|swears|claims|den(?:ied|ying)|returns?",
@@ -364,7 +389,7 @@ ACTS: Mapping[str, str] = {
     "ready": r"ready|readiness|unready|not-ready|out of (?:its|the) service|taken out|endpoints?|rotation|load balanc\w+|polls?"
     r"|admitted"
     r"|rdy",
-    "asks": r"asks? for|asking for|requests?|requesting|requested|demands?|demanding|wants?|reserves?|reserving|needs? more|claims",
+    "asks": r"asks? for|asking for|(?<!each )(?<!every )(?<!per )(?<!any )requests?|requesting|requested|demands?|demanding|wants?|reserves?|reserving|needs? more|claims",
     "misnamed": r"mis-?(?:spelled|spelt|named|typed)|typo\w*|renamed|under another name|under (?:the )?(?:name )?\S+ instead|wrong (?:name|key|case|spelling|capitali[sz]ation)|lower-?cased?|capitali[sz]ed|nested|commented out",
     "no_component": r"(?:has|have|shows?|lists?|contains) no @_*",
     "incompatib": r"incompatib\w+|not compatible",
@@ -375,7 +400,8 @@ ACTS: Mapping[str, str] = {
     r"|(?:0|zero|no) (?:desired |wanted |configured )?replicas?(?! (?:are |is )?(?:ready|available|up|running))",
     "dropped_user": r"dropuser|drop(?:ped)? (?:the |its )?(?:data ?base |db |mongo |admin )*user|user ?not ?found",
     "fine": r"(?:is|are|was|were|looks?|seems?) (?:itself |all |perfectly |quite |still )?(?:fine|right|correct|good|ok|okay|well|in order|sound|healthy|as it (?:should|ought to) be|unchanged|untouched)|(?:needs|need) no change",
-    "present": r"exists?(?! (?:no|nowhere|in no|any))|(?:is|are) (?:still |also |even |all |both |in fact )?(?:there|present|in place)|in place|among (?:its|the|them)|is where it",
+    "present": r"(?<!used to )exists?(?! (?:no|nowhere|in no|any))|(?:is|are) (?:still |also |even |all |both |in fact )?(?:there|present|in place)|in place|among (?:its|the|them)|is where it"
+    r"|still (?:defines|contains|lists|holds|carries|has it)|(?:does|do) (?:exist|define|contain)",
     "counted": r"(?:number|count) of \**\w+|object-?counts?|pods to \d+|\d+ (?:pods|services|objects)|how many",
     "ephemeral": r"ephemeral\S*|emptydir|disk space",
     "other_user": r"(?:root|backup|back-up|monitor\w*|exporter|readonly|read-only|reader|guest|migrat\w*|metrics|reporting)(?= (?:user|account|login|role|does|is|was|has|had|of|in|on|lost|lacks)|\W*$)|(?:user|account|login)[: ]+[\"']?(?:root|backup|monitor\w*|exporter|readonly|reader|guest|migrat\w*|metrics|reporting)",
@@ -389,11 +415,13 @@ ACTS: Mapping[str, str] = {
     "public_dns": r"(?:asks?|uses?|using|quer\w+|talks? to|configured with|pointed (?:to|at)|points? (?:to|at)|goes to|go to|sent to|sends|given) (?:\S+ ){0,4}?(?:google(?:'s)?(?: public)? dns|(?:public|external|outside|internet) (?:dns|resolver|name ?server)s?|8\.8\.8\.8)",
     "resolution": r"name resolution|resolution of names|name lookups?|dns (?:quer\w+|requests?|lookups?)",
     "limit_range": r"limit ?ranges?",
-    "same_node": r"(?:same|own|caller's(?: own)?|client's(?: own)?|callers'(?: own)?|clients'(?: own)?|local|one's own|that very) (?:node|machine|host|worker)s?|node-?local|same-node|(?:local|node) only|local (?:pods?|endpoints?|backends?|traffic)",
+    "same_node": r"(?:same|own|caller's(?: own)?|client's(?: own)?|callers'(?: own)?|clients'(?: own)?|local|one's own|that very) (?:node|machine|host|worker)s?|node-?local|same-node|(?:local|node) only|local (?:pods?|endpoints?|backends?|traffic)"
+    r"|shar(?:e|es|ing) (?:a|the|its|their) (?:node|machine|host)|co-?located|(?:node|machine|host) of (?:the )?(?:caller|client)s?|(?:its|their) own (?:node|machine|host)",
     "is_local": r"local",
     "own_selector": r"match ?labels|adopt\w*|(?:deployment|replica ?set|workload|statefulset)(?:'s)? (?:label )?selector|selector of (?:the |its )?(?:deployment|replica ?set)|own template",
     "host_network": r"host ?network\w*",
-    "rbac": r"rbac|role ?-?bindings?|cluster ?roles?|bind\w* a role|permissions?|may not|not allowed to",
+    "rbac": r"rbac|role ?-?bindings?|cluster ?roles?|bind\w* a role|permissions?|may not|not allowed to"
+    r"|[a-z@_][\w@-]*-rbac-(?:role|binding|rolebinding)",
     "require": r"must specify|must declare|require\w*|declar\w+|specif\w+|forbid\w*|forbad\w*|reject\w*|refus\w+|block\w*|den(?:y|ies|ied)|exceed\w*|exhaust\w*|full|used up|prevent\w*|keeps?|limits?|stops?|disallow\w*|not allow\w*|allows? (?:no|only)|admission|demands?|fail\w*|cannot|can't|hits?|low|bars?|caps?|hinder\w*|rules out",
     "pending": r"pending|schedul\w+|unschedulable|placed|place|node\w*|pods?|noschedule|noexecute|carr\w+|added|put|has|have",
 }

@@ -205,6 +205,8 @@ class Details:
             return [_QUANTITY]
         if mechanism == "rate_limit_too_low":
             return [_RATE]
+        if mechanism == "unsafe_rollout_strategy":
+            return [_SHARE]
         if mechanism == "missing_config_key":
             return [_ADDRESS]
         if mechanism in ("feature_flag_enabled", "missing_variable", "wrong_variable"):
@@ -229,7 +231,7 @@ def _in_pairs(text: str) -> str:
 
 
 _IDENTIFIER = re.compile(
-    r"(?<![\w@./=:-])(?!10\.|172\.|192\.|e\.g|i\.e|http|and/|w/|read/|deploy|svc/|pod/|cm/|po/|/)(?:[a-z][\w-]*\.[\w.-]+/[\w./-]*\w(?:=[\w.-]+)?|[a-z][\w./-]*=[\w.-]*[a-z][\w.-]*|[a-z][\w./-]*:v?\d[\w.-]*|(?:sre|kind)-worker\d*)(?![\w@/=-])"
+    r"(?<![\w@./=:-])(?!(?:failurepolicy|dnspolicy|internaltrafficpolicy|imagepullpolicy|restartpolicy|effect|operator|type|status|phase|reason|exit_?code|severity|namespace|replicas|ready|unschedulable|value|key|port|targetport|name|kind|level|code)[=:])(?!10\.|172\.|192\.|e\.g|i\.e|http|and/|w/|read/|deploy|svc/|pod/|cm/|po/|/)(?:[a-z][\w-]*\.[\w.-]+/[\w./-]*\w(?:=[\w.-]+)?|[a-z][\w./-]*=[\w.-]*[a-z][\w.-]*|[a-z][\w./-]*:v?\d[\w.-]*|(?:sre|kind)-worker\d*)(?![\w@/=-])"
 )
 """What nobody says by chance: an image, a path, a key with its value, a node."""
 
@@ -245,6 +247,7 @@ _TAINT = re.compile(
 _RATE = re.compile(
     r"(?<![\w.-])\d{1,6}(?= ?(?:requests?|queries|calls|qps|rps|per second|/ ?s\b|a second))|(?<=_limit=)\d{1,6}\b|(?<=_limit: )\d{1,6}\b|(?<=limit of )\d{1,6}(?![\w.])"
 )
+_SHARE = re.compile(r"(?<![\w.])\d{1,3} ?(?:%|percent)(?= |\W*$|[,;.)])")
 _LOST = re.compile(r"\b(?:deleted|removed|gone|lost|disappeared|missing|not exist|doesn't exist|not found)\b")
 _PORT = re.compile(r"(?<![\w.-])(?<!error )(?<!code )(?!(?:500|503|404|502|504|200|137)(?!\d))\d{2,5}(?![\w%-])(?! (?:s|sec\w*|min\w*|ms|times|%|pods?|replicas?|hours?|errors?|requests?)\b)(?!\.\d)")  # fmt: skip
 _IMAGE = re.compile(

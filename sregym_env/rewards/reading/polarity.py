@@ -26,7 +26,7 @@ _GIVEN = re.compile(r"\W*(?:and |but |so )?(?:with|without|using|given|by)\b")
 """Before what would do otherwise: "with false it works"."""
 
 _INVERTED = re.compile(
-    r"^\W*(?:were|had|should|did|was) (?:the|an?|any\w*|some\w*|@|there|it|this|that|its|their|nobody|no)\b(?![^?]*\?)"
+    r"^\W*(?:were|had|should|did|was) (?:the|an?|any\w*|some\w*|@|there|it|this|that|its|their|nobody|no)\b(?![^?]*\?)|^\W*(?:should|were|had) (?:\S+ ){1,3}(?:be|been|turn out|prove|have)\b(?![^?]*\?)"
 )
 """A condition without "if"."""
 
