@@ -188,6 +188,8 @@ def _denied(concept: str, text: str, at: int) -> bool:
     found = _NEGATED.search(before)
     if found is None:
         return False
+    if concept in _GOOD:
+        return True
     # "does not have the role" is a lack and no denial.
     return _LACK.search(before) is None
 
@@ -195,6 +197,8 @@ def _denied(concept: str, text: str, at: int) -> bool:
 _NONE = re.compile(
     r"\b(?:nobody|no ?one|nothing|none)(?: (?:has|have|had|was|were|been|ever|is|are|of|them|else))* (?:\w+ )?$"
 )
+_GOOD = frozenset({"tolerated", "pullable", "webhook_up"})
+"""What is no lack, and denied by whatever negates it."""
 _BAD = frozenset(
     {"absent", "gone", "wrong", "revoked", "low", "high", "on", "conflict", "defective", "blocked", "changed"}
 )

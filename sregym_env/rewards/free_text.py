@@ -216,7 +216,10 @@ class Case:
             for start, end in each.acquittals
         ):
             return True
-        own = {name for mention in each.mentions for name in mention.components}
+        about = claim.groups[:1] if claim.groups and claim.groups[0].rank < 1 else ()
+        own = {name for group in about for name in self.members(group)} or {
+            name for mention in each.mentions for name in mention.components
+        }
         for other in self.statements[claim.statement + 1 : claim.statement + 1 + _NEAR]:
             if other.label in ("remedy", "effect", "cleared", "quoted"):
                 return False

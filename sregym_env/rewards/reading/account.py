@@ -30,6 +30,7 @@ MAX_WORDS = 160
 _TO_THE_POINT = re.compile(
     r"\b(?:the|this|root|real|actual) (?:cause|culprit|problem|fault|issue|reason) (?:is|was|lies)\b|\broot cause:"
     r"|\bwhat (?:did|has|had) change|\bturn(?:s|ed) out\b|^(?:then|finally|in the end|at last|so)\b|\bthat(?:'s| is) (?:it|why)\b|\bwhat i found\b|\bwhat(?:'s| is| was) (?:true|left|really|actually)\b|\bthe truth\b|\bin truth\b"
+    r"|\b(?:first|second|third|fourth|last|latter|former|remaining)(?: (?:one|candidate|suspect))? it is\b|\bit is the (?:first|second|third|last|latter|former)\b|\b(?:what|which|that) (?:remains|leaves)\b|\bthe winner\b|^(?:confirmed|proven|verified)\b"
 )
 _SCHEDULER = re.compile(
     r"\d+ node\(s\) (?:had untolerated taint \{node-role[^}]{0,80}\}|didn't match pod's node affinity/selector),? ?"
@@ -192,6 +193,9 @@ def read(text: str, names: Names) -> list[Statement]:
                 # "It looks cordoned. I did not look at the nodes, though."
                 found = [*map(_withdrawn, found)] if disputes(said) else [*found[:-1], _withdrawn(found[-1])]
             if knows_nothing(said) or other:
+                if not other and not any(each.asserts and each.mentions for each in found):
+                    # "I could not find the cause. Things to look at: ..."
+                    doubted = True
                 found = [_withdrawn(each) for each in found]
             label = passage.label
             if doubting and label not in _UNASSERTED and " but " not in said:
