@@ -114,7 +114,9 @@ _EXPLORED = re.compile(
 _TOLD_ON = 1
 """Sentences that the telling of a search goes on without saying so."""
 
-_STAYS = re.compile(r"\b(?:removed|deleted|gone|missing|there|present|in place|dropped|taken|revoked|exists?)\b")
+_STAYS = re.compile(
+    r"\b(?:removed|deleted|gone|missing|there|present|in place|dropped|taken|revoked|exists?)\b"
+)
 """What acquits whoever would be missing, and nobody who should be."""
 
 _TURNED = re.compile(
@@ -126,6 +128,18 @@ def _turned(text: str) -> bool:
     """Whether a sentence turns from what was said before it."""
     return _TURNED.match(text) is not None
 
+
+_CLEARS = re.compile(
+    r"\b(?:consequences?|irrelevant|unrelated|innocent|victims?|harmless|herrings?|not (?:a|the|its|our) (?:\w+ )?(?:cause|culprit|problem|reason|fault)|noise|coincidence|old news|as usual|as expected|expected|follow-?on|knock-?on"
+    r"|collateral|side effects?|symptoms?|only because|merely|healthy|fine|well|recovers?|will recover|stopped|gone since|nothing to do)\b"
+)
+"""What is said of who is well after all."""
+
+_MARRED = re.compile(
+    r"\b(?:wrong\w*|bad|broken?|faulty|defect\w*|mistakes?|mis-?config\w*|mis-?set|typos?|no better|worse|same|trouble\w*|likewise|too|as well|also|blame|responsib\w+|guilty|culprit|fault|fix|repair\w*|roll-?back|rolled back"
+    r"|changed|edited|errors?|problems?|issues?|fail\w*|crash\w*|down|missing|gone|deleted|removed|scaled|unavailable|hangs?|stuck|pending|flawed|botched|bug\w*|second|another|alone|joins?)\b"
+)
+"""What is said of nobody who is well."""
 
 _EVERYTHING = re.compile(
     r"\b(?:entire|whole) (?:cluster|application|system)|\bcluster-wide\b|\b(?:all|every)(?: the| of the)? "
@@ -788,6 +802,7 @@ class Case:
             if name not in self.truth
         ]
         found += self._alike
+        found += self._strangers
         for claim in self.claims:
             if (
                 claim.key == ANOTHER_CAUSE
@@ -810,6 +825,29 @@ class Case:
                         if name not in self.truth and len(group.mentions) > 1
                     ]
         return tuple(dict.fromkeys(found))
+
+    @cached_property
+    def _strangers(self) -> list[str]:
+        """Components that have nothing to do with a fault, and of which something bad is said without being cleared."""
+        found: list[str] = []
+        for number, each in enumerate(self.statements):
+            if each.label not in ("", "cause", "place") or self.explores(number):
+                continue
+            beside = [each, *(s for s in self.statements[number + 1 : number + 2] if not s.mentions)]
+            if any(s.acquittals or _CLEARS.search(s.text) for s in beside):
+                continue
+            for clause in each.clauses:
+                said = each.masked[clause.start : clause.end]
+                if not clause.asserted or clause.role == "effect" or _MARRED.search(said) is None:
+                    continue
+                found += [
+                    name
+                    for group in groups(each, clause)
+                    if group.rank < 2
+                    for name in self.members(group)
+                    if name not in self.reached
+                ]
+        return found
 
     @cached_property
     def _alike(self) -> list[str]:

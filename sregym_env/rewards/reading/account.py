@@ -11,6 +11,8 @@ from sregym_env.rewards.names import Mention, Names, plain
 from sregym_env.rewards.reading.clauses import (
     Clause,
     announces_doubt,
+    others_say,
+    undoes,
     clauses,
     knows_nothing,
     retracts,
@@ -30,7 +32,7 @@ MAX_WORDS = 160
 _TO_THE_POINT = re.compile(
     r"\b(?:the|this|root|real|actual) (?:cause|culprit|problem|fault|issue|reason) (?:is|was|lies)\b|\broot cause:"
     r"|\bwhat (?:did|has|had) change|\bturn(?:s|ed) out\b|^(?:then|finally|in the end|at last|so)\b|\bthat(?:'s| is) (?:it|why)\b|\bwhat i found\b|\bwhat(?:'s| is| was) (?:true|left|really|actually)\b|\bthe truth\b|\bin truth\b"
-    r"|\b(?:first|second|third|fourth|last|latter|former|remaining)(?: (?:one|candidate|suspect))? it is\b|\bit is the (?:first|second|third|last|latter|former)\b|\b(?:what|which|that) (?:remains|leaves)\b|\bthe winner\b|^(?:confirmed|proven|verified)\b"
+    r"|\b(?:first|second|third|fourth|last|latter|former|remaining)(?: (?:one|candidate|suspect))? it is\b|\bit is the (?:first|second|third|last|latter|former)\b|\b(?:what|which|that) (?:remains|leaves)\b|\bthe winner\b|\bculprit\b.{0,16}:|\b(?:culprit|cause) (?:found|identified|located|established)\b|^(?:confirmed|proven|verified)\b"
 )
 _SCHEDULER = re.compile(
     r"\d+ node\(s\) (?:had untolerated taint \{node-role[^}]{0,80}\}|didn't match pod's node affinity/selector),? ?"
@@ -183,7 +185,10 @@ def read(text: str, names: Names) -> list[Statement]:
             last = next(
                 (each for each in reversed(found) if each.label not in ("remedy", "cleared", "quoted")), None
             )
-            if last is not None and last.asserts and withdraws(names_masked(said, names)):
+            masked = names_masked(said, names)
+            if (last is not None and last.asserts and withdraws(masked)) or (
+                any(each.asserts for each in found) and undoes(masked)
+            ):
                 found = [_withdrawn(each) for each in found]
             elif retracts(said) and found:
                 found[-1] = _withdrawn(found[-1])
@@ -199,6 +204,8 @@ def read(text: str, names: Names) -> list[Statement]:
                 found = [_withdrawn(each) for each in found]
             label = passage.label
             if doubting and label not in _UNASSERTED and " but " not in said:
+                label = "guess"
+            if label not in _UNASSERTED and " but " not in said and others_say(masked):
                 label = "guess"
             if doubted and (_TO_THE_POINT.search(said) or _INSTEAD.match(said)):
                 doubted = False

@@ -22,7 +22,7 @@ Label = Literal["", "place", "cause", "effect", "cleared", "remedy", "guess", "d
 _WORDS: tuple[tuple[Label, str], ...] = (
     (
         "cleared",
-        r".*\b(?:ruled? out|discarded|discounted|not (?:the )?(?:cause|culprit|at fault|affected|involved|related)|healthy|cleared|innocent|unrelated|unaffected|red herrings?"
+        r".*\b(?:ruled? out|discarded|discounted|not (?:the )?(?:root[- ]?)?(?:cause|culprit|at fault|affected|involved|related)|healthy|cleared|innocent|unrelated|unaffected|red herrings?"
         r"|false leads?|eliminated|excluded|distractions?|distractors?|what it is not|rejected|dismissed|fine)\b.*|(?:other )?(?:recent )?changes(?: .*)?|checked(?: .*)?|looked at",
     ),
     (
@@ -62,6 +62,9 @@ _WORDS: tuple[tuple[Label, str], ...] = (
 
 _LABELS = tuple((label, re.compile(rf"(?:{words})")) for label, words in _WORDS)
 
+
+_SENTENCE = re.compile(r"(?:i|we|it|this|that|they|there|you) (?!is\b)")
+"""How a sentence begins, and no heading: "I can rule out geo: ..." """
 
 _LONGEST_LABEL = 5
 """Words that a label has at most."""
@@ -120,7 +123,7 @@ def _inline(passage: Passage) -> Iterator[Passage]:
 def label_of(key: str) -> Label | None:
     """What a key or heading announces; None for one that announces nothing known."""
     words = re.sub(r"[\s_*#:`]+", " ", key).strip().lower()
-    if len(words.split()) > _LONGEST_LABEL:
+    if len(words.split()) > _LONGEST_LABEL or _SENTENCE.match(words):
         return None
     for label, pattern in _LABELS:
         if pattern.fullmatch(words):

@@ -85,5 +85,8 @@ def of_another(text: str, span: tuple[int, int], spoken_of: str) -> bool:
         begin = match.end()
     # "Nothing is wrong with its code": what is well may be named after it.
     beside = _WITH.match(text, span[1])
-    named = [match.group().rstrip("s") for match in _THING.finditer(text, begin, beside.end() if beside else span[1])]
+    named = [
+        match.group().rstrip("s")
+        for match in _THING.finditer(text, begin, beside.end() if beside else span[1])
+    ]
     return bool(named) and not any(name in spoken_of for name in named)
