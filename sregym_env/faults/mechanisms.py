@@ -241,6 +241,7 @@ _ALL = (
             "incompatible_version",
             "wrong_command",
         ),
+        through=("wrong_command",),
     ),
     Mechanism(
         "outdated_build_serves",
@@ -357,7 +358,10 @@ _ALL = (
         ),
         valued=("VALUE readiness_probe|ready",),
         kinds=("Deployment",),
-        through=("wrong_target_port",),
+        through=(
+            "wrong_target_port",
+            "wrong_command",
+        ),
     ),
     Mechanism(
         "failing_liveness_probe",
@@ -370,7 +374,10 @@ _ALL = (
         ),
         valued=("VALUE liveness_probe|kill",),
         kinds=("Deployment",),
-        through=("wrong_target_port",),
+        through=(
+            "wrong_target_port",
+            "wrong_command",
+        ),
     ),
     Mechanism(
         "impatient_liveness_probe",

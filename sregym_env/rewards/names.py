@@ -35,9 +35,9 @@ _STORES = {
 _RATES = (
     r"\b(?:error|success|failure|fail|request|hit|miss|arrival|high|low|response|read|per-second) rates?\b"
     r"|\bsearch(?:es|ing)? (?:for|in vain|the|an?|its|their|this|that)\b"
-    r"|\brate (?:of|limit\w*|at)\b|\bat (?:a|the) rate\b"
+    r"|\brate (?:of|limit\w*(?! (?:itself|its|the|all|callers|clients)\b)|at)\b|\bat (?:a|the) rate\b"
 )
-_DONE = r"(?:requests?|endpoints?|results?|journeys?|traffic|quer(?:y|ies)|path|page|api|data|calls?(?! (?:an?|the|its|it|\w+ (?:under|at|on|by|via|host))\b)|functionality)\b"
+_DONE = r"(?:requests?(?! (?:host ?-?port|\d|memory|cpu|more|an?|the|for)\b)|endpoints?|results?|journeys?|traffic|quer(?:y|ies)|path|page|api|data|calls?(?! (?:an?|the|its|it|\w+ (?:under|at|on|by|via|host))\b)|functionality)\b"
 """After the word for an activity: what users do is meant, and no component."""
 
 _WORDS_TOO_COMMON = frozenset({"user", "ad", "email", "quote", "cart", "order"})
