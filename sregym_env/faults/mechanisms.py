@@ -68,7 +68,11 @@ _ALL = (
             "into_pod forwards !probe|readiness_probe|liveness_probe|startup_probe !host_port !sidecar !policy /12",
         ),
         valued=("VALUE port|listens|forwards|service|endpoints|dead",),
-        unlike=("service fine = /2",),
+        unlike=(
+            "service fine = /2",
+            "published !target_port|forwards|into_pod|listens|host_port|pods",
+            "health_path",
+        ),
         kinds=("Service",),
     ),
     Mechanism(
@@ -84,7 +88,12 @@ _ALL = (
             "port dead service port_now !target_port !forwards !into_pod /16",
         ),
         valued=("VALUE service|port|offers|clients",),
-        unlike=("service fine = /2",),
+        unlike=(
+            "service fine = /2",
+            "hands_on",
+            "target_port wrong|instead|dead|number !fine",
+            "health_path",
+        ),
         kinds=("Service",),
         kin=("wrong_target_port",),
     ),
@@ -242,6 +251,7 @@ _ALL = (
             "wrong_command",
         ),
         through=("wrong_command",),
+        unlike=("pull_fails",),
     ),
     Mechanism(
         "outdated_build_serves",
@@ -278,6 +288,7 @@ _ALL = (
             "Image",
         ),
         kin=("defective_image",),
+        unlike=("pull_fails",),
     ),
     Mechanism(
         "missing_config_key",
@@ -441,6 +452,7 @@ _ALL = (
         valued=("VALUE memory_request|high|pending|asks|memory !memory_limit !oom",),
         kinds=("Deployment",),
         rivals=("webhook_unreachable",),
+        unlike=("oom memory|limit|kill", "throttled cpu",),
     ),
     Mechanism(
         "memory_limit_too_low",
@@ -452,7 +464,10 @@ _ALL = (
             "oom low limit !cpu",
         ),
         valued=("VALUE memory_limit|oom|limit|low !memory_request|cpu|cpu_limit /16",),
-        unlike=("ephemeral limit|low|number",),
+        unlike=(
+            "ephemeral limit|low|number",
+            "unplaced !liveness_probe|readiness_probe",
+        ),
         kinds=("Deployment",),
     ),
     Mechanism(
@@ -465,6 +480,7 @@ _ALL = (
         ),
         valued=("VALUE cpu_limit|throttled|limit|cpu !memory_request",),
         kinds=("Deployment",),
+        unlike=("unplaced",),
     ),
     Mechanism(
         "rate_limit_too_low",
@@ -486,6 +502,8 @@ _ALL = (
         unlike=(
             "quota counted /12",
             "limit_range memory|low",
+            "oom",
+            "unplaced memory",
         ),
         kinds=("ResourceQuota",),
         through=("excessive_resource_request", "scaled_to_zero"),
@@ -573,6 +591,7 @@ _ALL = (
         ),
         valued=("VALUE sidecar|conflict|port|address_in_use",),
         kinds=("Deployment",),
+        unlike=("health_path",),
     ),
     Mechanism(
         "untolerated_taint",
@@ -717,7 +736,7 @@ _ALL = (
             "cronjob|source rewrites target_port|port|service",
             "cronjob again target_port|port|service",
         ),
-        valued=("VALUE source|rewrites|cronjob",),
+        valued=("VALUE source|cronjob", "VALUE rewrites again"),
         kinds=("ConfigMap", "CronJob", "Service"),
         kin=("wrong_target_port",),
         through=("wrong_target_port", "wrong_service_port", "recurring_overwrite"),
@@ -867,6 +886,7 @@ _ALL = (
         valued=("VALUE host_port",),
         kinds=("Deployment",),
         through=("port_conflict", "unsatisfiable_node_selector", "excessive_resource_request"),
+        unlike=("health_path",),
     ),
     Mechanism(
         "unsafe_rollout_strategy",

@@ -122,7 +122,7 @@ _NEGATED = re.compile(
     r"(?:\b(?:not|nor|neither|never|hardly)|n't)(?: (?:the|a|an|any|in the|because of|due to|caused by|from|by|a matter of|a case of|been|be|at all|actually|really|its|with|about))*"
     r" (?:\w+ )?$"
 )
-_DENIABLE = frozenset({"gone", "lack", "scaled_away", "dropped_user", "wrong", "absent", "revoked", "blocked", "low", "high", "defective", "on", "external", "incompatible", "conflict", "changed", "rewrites", "tolerated", "pullable", "webhook_up"})  # fmt: skip
+_DENIABLE = frozenset({"gone", "lack", "scaled_away", "dropped_user", "wrong", "absent", "revoked", "blocked", "low", "high", "defective", "on", "external", "incompatible", "conflict", "changed", "rewrites", "tolerated", "pullable", "webhook_up", "pull_fails", "unplaced"})  # fmt: skip
 
 
 @lru_cache(maxsize=2048)
@@ -219,6 +219,8 @@ _PRESENT = frozenset(
         "limit_range",
         "deny_all",
         "bygone_pods",
+        "oom",
+        "throttled",
         "foreign_pods",
         "stray",
         "conflict",

@@ -292,6 +292,11 @@ OTHER_CAUSES = (
 """What else breaks applications on Kubernetes and is none of the taxonomy's: who says so has another cause in mind."""
 
 ACTS: Mapping[str, str] = {
+    "published": r"(?:offered|published|exposed|reachable|available|advertised) (?:on|at|under|as)(?: port)? \d{2,5}|(?:exposes?|publishes|offers|advertises)(?: port)? \d{2,5}",
+    "hands_on": r"(?:services?|svc)(?: @\w*)? (?:\w+ )?(?:hands?|passes|forwards?|relays?|sends?|routes?|directs?|delivers?|knocks?)(?: \S+){0,4}? (?:to|on|at|into) (?:(?:the|container|pods?|target|door) )*(?:port )?\d{2,5}",
+    "health_path": r"/healthz|/readyz|/livez",
+    "unplaced": r"(?:stays?|remains?|is|are|sits?|hangs?|waits?|stuck)(?: in)? (?:\w+ )?pending|un-?schedulable|failedscheduling|insufficient (?:memory|cpu)|no (?:single )?(?:node|machine|worker)\w*(?: \w+){0,3} (?:room|big|large|has|have|offers?|fits?)",
+    "pull_fails": r"image ?pull ?back ?off|err ?image ?pull|no registry|manifest unknown|(?:cannot|can't|could not|fails? to|unable to) (?:be )?pull\w*|isn't a thing|never (?:\w+ )?pushed",
     "its_value": r"(?:its|the|whose) (?:value|target|host ?name) (?:\w+ )?(?:is|was|has|names|points|reads|says|contains|got) (?:\w+ )?(?:an? )?(?:typo|wrong|mis\w+|bad|invalid|incorrect|outdated|stale|another|different|garbage)|(?:typo|misspelling|mistake) in (?:its|the) value|(?:defined|set|there|present),? but (?:\w+ )?(?:wrong|invalid|misspelt|misspelled|points)",
     "tolerated": r"(?<!none )(?<!nothing )(?<!nobody )(?<!no pod )(?<!which )(?<!that )tolerat(?:es|ed) (?:this|that|it|the|these)(?! (?:no|nothing))|(?:has|have|carries|carry) (?:the|a|its|their) (?:matching |right |required )?toleration",
     "webhook_up": r"web-?hooks? (?:\S+ ){0,2}(?:is|are|was|were) (?:\w+ )?(?:up|running|healthy|reachable|alive|answering|working|fine)|(?:as|for being) (?:untrusted|unsigned)|violat\w+|on purpose|deliberately",

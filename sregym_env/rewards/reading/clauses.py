@@ -142,7 +142,7 @@ _UNDONE = re.compile(
     r"|^\W*(?:but |and |yet |however,? |sadly,? |alas,? )?(?:i|we|it|this|that|they)(?:'m| am| are|'re| is| was| were|'s| did| do| does| have| has)?(?: not|n't)\W*$"
 )
 _ELSEWHERE = re.compile(
-    r"\b(?:other|others|else|further|more|again|since|once|any ?more|no longer|yet changed|on its own|by itself)\b"
+    r"\b(?:other|others|else|further|more|again|since|once|any ?more|no longer|yet changed|on its own|by itself|where|when|until|older|earlier|previous|because|so that)\b"
 )
 _SHORTEST = 6
 """Words below which a sentence need not say what it points at."""
