@@ -166,7 +166,10 @@ _ALL = (
             "lack = >service !configmap|secret|service_account|claim|selector /3 !nameserver|dns_policy|cluster_dns",
             "service no_component /4 !nameserver|dns_policy|cluster_dns",
         ),
-        unlike=("service present = /3",),
+        unlike=(
+            "service present = /3",
+            "workload_gone",
+        ),
         kinds=("Service",),
     ),
     Mechanism(
@@ -520,6 +523,7 @@ _ALL = (
         valued=("VALUE policy|blocked",),
         kinds=("NetworkPolicy",),
         staying=True,
+        unlike=("one_way",),
     ),
     Mechanism(
         "local_traffic_only",
@@ -608,6 +612,7 @@ _ALL = (
         ("cordon",),
         kinds=("Node",),
         staying=True,
+        unlike=("other_nodes_well",),
     ),
     Mechanism(
         "blocked_init_container",

@@ -219,6 +219,8 @@ _PRESENT = frozenset(
         "limit_range",
         "deny_all",
         "bygone_pods",
+        "webhook",
+        "cronjob",
         "oom",
         "throttled",
         "foreign_pods",

@@ -228,7 +228,8 @@ DEFECTS: Mapping[str, str] = {
     r"|n/a|nowhere (?:to be found|in sight)|no (?:trace|sign) of|no more|went missing|(?:isn't|is not|aren't|ain't|wasn't) (?:\w+ )?(?:there|listed|mentioned|defined|registered|in any)|no such thing|(?:was|were|got|been|have been|is) (?:\w+ )?(?:cleaned up|swept away|purged|thrown (?:away|out)|retired|decommissioned|taken (?:out|down|away)|torn down|nuked|blown away|trimmed|cut out|unpublished|rm'd)|(?:nobody|no ?one|none) (?:\S+ ){0,4}?(?:made|created|defined|applied|pushed|added|exists?|registered)|(?:was|were) never (?:\w+ )?(?:created|made|defined|applied|pushed|published|built|added|registered|there)|never (?:came into being|existed|existing)|not exist\w*|returns? (?:an )?empty list|did (?:create|make)(?= nobody)|(?:cluster|namespace|we|registry) (?:has|have|knows?|holds?|contains?) no (?:such )?\w+"
     r"|nothing (?:by|of|with|under) (?:that|this) name|there(?:'s| is| are) (?:none|nothing)|never turned up|not to be found|is out there|no longer (?:\w+ )?(?:there|found|in)|erased|vanishes|disappears|deleted|dropped"
     r"|nuked|zapped|binned|trashed|blew (?:away|up)|blown away|tore down|wiped out|got rid of|did away with|chucked|scrapped|axed|ditched|kicked out|tossed|deletes|took out|(?:is|are|was|were) no more|(?:is|are) not among|(?:isn't|aren't) among|never (?:\\w+ )?(?:turned up|materiali[sz]ed)|only (?:in|exists in) (?:the )?(?:manifest|template|imagination)"
-    r"|not ?found|used to (?:exist|be there)|(?:took|takes|taken|wiped|blew|blown|tore|torn|threw|thrown|swept|cleaned|cut) (?:\S+ ){1,3}?(?:away|out)",
+    r"|not ?found|used to (?:exist|be there)|(?:took|takes|taken|wiped|blew|blown|tore|torn|threw|thrown|swept|cleaned|cut) (?:\S+ ){1,3}?(?:away|out)"
+    r"|(?:is|are) lost|lost its|doesn't live any ?more",
     "lack": rf"lack(?:s|ed|ing)?|missing|without|no|(?:has|have|had|with) no|(?:does|do|did){_NOT} (?:\w+ )?(?:have|contain|hold|include|carry|define|list|know|mention|declare|specify|provide)(?: an?y?| the)?|loss of|lost|loses|losing|lose"
     r"|(?:was|were|been|got|is|are) (?:deprived|stripped|robbed) of|omits?|omitted|drops|dropped|deprived of|stripped of|removal of|deletion of|absence of|there (?:is|are|was|were) no|there's no|no such|no longer (?:has|have|holds|contains|lists|carries)(?: an?y?| the)?"
     r"|deleted|removed|removing|deleting|took(?: away)?|takes? away|taken(?: away)?|revok\w+|non-?existent|nonexisting|inexistent|absent|empty|nobody (?:made|created)"
@@ -292,6 +293,9 @@ OTHER_CAUSES = (
 """What else breaks applications on Kubernetes and is none of the taxonomy's: who says so has another cause in mind."""
 
 ACTS: Mapping[str, str] = {
+    "one_way": r"only (?:the |its )?(?:\w+ )?(?:egress|ingress|outgoing|incoming)|(?:egress|ingress) only|(?<!no )(?<!nor )(?<!any )(?:ingress|egress) (?:is |stays |remains |still )*(?:open|allowed|free|untouched|unrestricted)|only (?:the )?traffic (?:of \S+ )?to (?:the )?internet",
+    "workload_gone": r"(?:deployment|statefulset|workload)(?: object)?(?: @\w*)? (?:was|is|has been|got) (?:\w+ )?(?:deleted|gone|removed|missing)|@\w* deployment (?:was|is|has been|got) (?:\w+ )?(?:deleted|gone|removed|missing)",
+    "other_nodes_well": r"(?:other|remaining) (?:two )?(?:workers?|nodes?)(?: \w+)? (?:takes?|accepts?|are|stay|schedule)",
     "published": r"(?:offered|published|exposed|reachable|available|advertised) (?:on|at|under|as)(?: port)? \d{2,5}|(?:exposes?|publishes|offers|advertises)(?: port)? \d{2,5}",
     "hands_on": r"(?:services?|svc)(?: @\w*)? (?:\w+ )?(?:hands?|passes|forwards?|relays?|sends?|routes?|directs?|delivers?|knocks?)(?: \S+){0,4}? (?:to|on|at|into) (?:(?:the|container|pods?|target|door) )*(?:port )?\d{2,5}",
     "health_path": r"/healthz|/readyz|/livez",

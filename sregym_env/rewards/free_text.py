@@ -35,6 +35,9 @@ _KEYWORDS = 7
 _NEAR = 6
 """Statements between a value and what is said of it."""
 
+_FEW = 7
+"""Words from which a sentence without a single word of grammar or mark of punctuation is such a list."""
+
 _SOUP = 11
 """Words from which a sentence without words of grammar is a list of keywords."""
 
@@ -48,6 +51,8 @@ def _soup(each: Statement) -> bool:
     """Whether a statement is words without grammar, or a list of such: "selector, targetPort, 9999, image ..." """
     words = each.text.split()
     grammatical = sum(word.strip(",;.()") in _GRAMMAR for word in words)
+    if len(words) >= _FEW and not grammatical and not re.search(r"[-:;=,<>.()]", each.masked):
+        return True
     if len(words) >= _SOUP and grammatical * 12 < len(words) and not re.search(r"[:;=,<>]", each.text):
         return True
     tags = sum(word.startswith("#") for word in words)
@@ -221,7 +226,8 @@ class Case:
         """Whether the account goes on to say that nothing is wrong with what a claim is about, before it speaks of others."""
         each = self.statements[claim.statement]
         # What it is about, in its author's words.
-        spoken_of = each.masked[: each.at(claim.match.last + 1)]
+        kinds = MECHANISMS[claim.key].kinds if claim.key in MECHANISMS else ()
+        spoken_of = f"{each.masked[: each.at(claim.match.last + 1)]} {' '.join(kinds).lower()}"
         staying = MECHANISMS[claim.key].staying if claim.key in MECHANISMS else False
         if any(
             start >= claim.match.head.start

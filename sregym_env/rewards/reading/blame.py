@@ -126,7 +126,7 @@ def _by_grammar(statement: Statement, match: Match) -> list[Group]:
                 replace(group, rank=4)
                 if _OR.search(statement.text, place, group.start)
                 else replace(group, rank=3)
-                if clause.role == "effect"
+                if clause.role == "effect" or group.rank == 1
                 else group
                 for group in after
             ]
