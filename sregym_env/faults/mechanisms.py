@@ -201,6 +201,7 @@ _ALL = (
         ),
         through=("wrong_selector", "extra_endpoints"),
         rivals=("node_down",),
+        unlike=("node_selector unset = /2",),
     ),
     Mechanism(
         "wrong_command",
@@ -443,6 +444,7 @@ _ALL = (
         ),
         kin=("unsatisfiable_node_selector",),
         through=("unsatisfiable_node_selector", "wrong_selector", "extra_endpoints"),
+        unlike=("node_selector unset = /2",),
     ),
     Mechanism(
         "excessive_resource_request",
@@ -582,6 +584,7 @@ _ALL = (
             "wrong_service_port",
         ),
         staying=True,
+        unlike=("host_alias unset = /2",),
     ),
     Mechanism(
         "port_conflict",
@@ -818,6 +821,10 @@ _ALL = (
         valued=("VALUE anti_affinity|topology_key",),
         kinds=("Deployment",),
         through=("unsatisfiable_node_selector", "untolerated_taint"),
+        unlike=(
+            "anti_affinity unset = /2",
+            "anti_affinity soft /4",
+        ),
     ),
     Mechanism(
         "webhook_unreachable",
@@ -891,7 +898,10 @@ _ALL = (
         valued=("VALUE host_port",),
         kinds=("Deployment",),
         through=("port_conflict", "unsatisfiable_node_selector", "excessive_resource_request"),
-        unlike=("health_path",),
+        unlike=(
+            "health_path",
+            "host_port unset = /2",
+        ),
     ),
     Mechanism(
         "unsafe_rollout_strategy",

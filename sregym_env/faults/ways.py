@@ -177,7 +177,7 @@ def _denied(concept: str, text: str, at: int) -> bool:
     if concept not in _DENIABLE and concept not in FIELDS and concept != "present":
         return False
     before = text[max(0, at - 40) : at]
-    if concept in _PRESENT and _NO.search(before):
+    if concept in _PRESENT and (_NO.search(before) or _NOT_HAD.search(before)):
         return True
     if concept in _BAD and _NO_THING.search(before):
         return True
@@ -207,6 +207,9 @@ _NO_THING = re.compile(r"(?:^|[,;:] |and |is |are |was |were )no (?:[\w-]+ ){1,2
 _UNSURE = re.compile(
     r"\b(?:no|nor|neither|nothing|none|nobody|never|not|that|which|whether|if|what|longer|cannot)\b(?: \S+){0,5} $|n't(?: \S+){0,2} $"
 )
+_NOT_HAD = re.compile(
+    r"\b(?:does|do|did|has|have|had)(?: not|n't) (?:\w+ly )?(?:(?:use|have|got|carry|contain|include|ask for|request|want|need|set|define|declare|bind|mount|run) )?(?:an?y? |the |its |such an? |one )*$"
+)
 _NO = re.compile(r"\b(?:no|without|without any|not any|zero)(?: (?:such|other|kubernetes|extra|added))? $")
 _PRESENT = frozenset(
     {
@@ -219,6 +222,8 @@ _PRESENT = frozenset(
         "limit_range",
         "deny_all",
         "bygone_pods",
+        "host_port",
+        "anti_affinity",
         "webhook",
         "cronjob",
         "oom",

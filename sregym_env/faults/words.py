@@ -69,7 +69,7 @@ OBJECTS: Mapping[str, str] = {
     r"|rp"
     r"|(?:check|probe|test) (?:\S+ ){0,6}?(?:whether|if|that) (?:it|the \w+|@\w*) (?:is )?(?:ready|may (?:get|receive|take)|can (?:take|serve|get))",
     "liveness_probe": r"liveness ?-?(?:http ?)?(?:probes?|checks?|endpoint|test|health check|probing)|live-?check|liveness(?= (?:of|is|never|always|on))"
-    r"|live(?:ness)?[- ](?:check|test|signal)|alive[- ]?(?:check|test|probe)|(?:check|test|probe) (?:that|which) (?:\w+ ){0,3}?(?:kills?|restarts?|decides?|tells?)(?: \S+){0,5}? (?:alive|dead|kill|restart\w*|container|it)|heartbeat"
+    r"|live(?:ness)?[- ](?:check|test|signal)|alive[- ]?(?:check|test|probe)|(?:check|test|probe) (?:that|which) (?:\w+ ){0,3}?(?:kills?|restarts?|decides?|tells?)(?: \S+){0,5}? (?:alive|dead|kill|restart\w*|container|it)"
     r"|lp"
     r"|(?:check|test|probe|question) (?:\S+ ){0,6}?(?:whether|if|that) (?:it|the \w+|@\w*) (?:is |still )*(?:lives?|alive|runs|dead)|probe of life|health check that restarts",
     "probe_timing": r"initial ?delay(?: ?seconds)?|failure ?thresholds?|(?:probe|check)s? (?:timing|period|interval)|period ?seconds",
@@ -163,7 +163,7 @@ OBJECTS: Mapping[str, str] = {
     "role": r"(?:read ?-?write ?)?(?:roles?(?!=)|permissions?|privileges?|rights|(?:the |any |no )right(?= (?:to|on|for)\b)|grants?|authori[sz]ations?|access rights?)|readwrite|read ?/ ?write(?: access)?"
     r"|(?:read|write) access|access to (?:its|the|their) (?:data|data ?base|collections?)"
     r"|rw|privs?|perms?|read-write|may (?:no longer |not )?(?:read|write)",
-    "account": r"(?<!this )(?<!service )(?:data ?base |mongo\w* |db |admin\w* |login |client |application )?(?:user(?! (?:to|cannot|can't|fails?|times|logs|and|service|requests?|journeys?|traffic|impact|facing|experience|errors?|service|interface|agent))"
+    "account": r"(?<!this )(?<!service )(?:data ?base |mongo\w* |db |admin\w* |login |client |application )?(?:user(?!'s (?:new |only |own )?(?:pods?|deployments?|services?|containers?|replica))(?! (?:to|cannot|can't|fails?|times|logs|and|service|requests?|journeys?|traffic|impact|facing|experience|errors?|service|interface|agent))"
     r"|accounts?|credentials?|logins?|principal)|(?:data ?base|mongo\w*|db) users|admin",
     "not_authorized": r"not authori[sz]ed|unauthori[sz]ed|permission denied|access denied|denies every query|403(?: forbidden)?",
     "source": r"sources? of truth|desired states?|git-?ops\w*|reconcil\w+|drift correction|source (?:config ?-?map|manifest|file)s?|(?:state|config|manifest|fleet|release|cluster|delivery)[- ]sync\w*|desired (?:manifest|config)s?"
@@ -293,6 +293,8 @@ OTHER_CAUSES = (
 """What else breaks applications on Kubernetes and is none of the taxonomy's: who says so has another cause in mind."""
 
 ACTS: Mapping[str, str] = {
+    "unset": r"(?:is|are|was|were) (?:\w+ )?(?:empty|unset|not set|blank|nil|none)",
+    "soft": r"preferred\w*|soft|a preference|best[- ]effort|advisory",
     "one_way": r"only (?:the |its )?(?:\w+ )?(?:egress|ingress|outgoing|incoming)|(?:egress|ingress) only|(?<!no )(?<!nor )(?<!any )(?:ingress|egress) (?:is |stays |remains |still )*(?:open|allowed|free|untouched|unrestricted)|only (?:the )?traffic (?:of \S+ )?to (?:the )?internet",
     "workload_gone": r"(?:deployment|statefulset|workload)(?: object)?(?: @\w*)? (?:was|is|has been|got) (?:\w+ )?(?:deleted|gone|removed|missing)|@\w* deployment (?:was|is|has been|got) (?:\w+ )?(?:deleted|gone|removed|missing)",
     "other_nodes_well": r"(?:other|remaining) (?:two )?(?:workers?|nodes?)(?: \w+)? (?:takes?|accepts?|are|stay|schedule)",
@@ -313,7 +315,8 @@ ACTS: Mapping[str, str] = {
     r"|patch(?:es|ed|ing)?|lowers?|lowered|lowering|cuts?|cutting|shrink\w*|undo(?:es|ing)?|pushes?|takes? (?:it )?down|keeps? (?:\w+ )?(?:setting|changing|lowering|cutting|putting)|sets?|writes?"
     r"|re-?sync\w*|reinstat\w+|re-?impos\w+|rolls? (?:it|this|that) (?:out|back)|put back|(?:comes?|came) back|restores? (?:the )?(?:wrong|bad|old)|changes? (?:it|this|that)? ?back",
     "again": r"again|every (?:time|run|hour|night|day|few|\S+ minutes?|\S+ min)|whenever|repeated\w*|keeps?|each (?:run|time|hour|night)|on (?:its |a )?schedule|constantly|regularly|nightly|hourly|over and over|anew",
-    "expired": r"expir\w+|out ?-?dated|past (?:its|the|their) (?:date|end|not ?after|validity|expiry)|ran out|run out|runs out|lapsed|past its date|nobody (?:has )?renewed|nobody (?:\w+ )?renew\w*|not (?:been )?renewed|no longer valid|not valid any ?more|over(?: since)?|too old|(?:is|was) not renewed|never renewed|not ?after",
+    "expired": r"expir\w+|out ?-?dated|past (?:its|the|their) (?:date|end|not ?after|validity|expiry)|ran out|run out|runs out|lapsed|past its date|nobody (?:has )?renewed|nobody (?:\w+ )?renew\w*|not (?:been )?renewed|no longer valid|not valid any ?more|over(?: since)?|too old|(?:is|was) not renewed|never renewed|not ?after"
+    r"|exp'?d|no longer in date|run its course",
     "held": r"holds?|held|holding|keeps?|kept|keeping|takes?|took|taken|taking|owns?|acquir\w+|sits? on|sitting on|grabs?|grabbed|has|having|open|never (?:commits?|committed|releases?|released|ends?|lets go)|granted|occup\w+|lock(?:s|ed)|monopoli\w+",
     "bygone": r"old(?:er)?|outdated|obsolete|former|previous|legacy|earlier|left ?-?over|retired|superseded|deprecated|abandoned|prior|ancient|bygone|stale",
     "bygone_pods": r"(?:old(?:er)?|outdated|obsolete|former|previous|legacy|earlier|left ?-?over|retired|superseded|forgotten|abandoned|stale|second|additional|extra|parallel) (?:\S+ ){0,3}?(?:deployments?|workloads?|replica ?sets?|pods?|cop(?:y|ies)|instances?|backends?|servers?|fleet|stack)"

@@ -168,6 +168,14 @@ class Details:
     def _turned_round(self, text: str) -> bool:
         """Whether the wrong value is called the right one, or the right one the wrong."""
         wrong, right = plain(self.spec.wrong), plain(self.spec.right)
+        if right.isalpha() and wrong and not self.spans(text):
+            # "internalTrafficPolicy is Cluster, the default"
+            field = re.escape(plain(self.spec.field))
+            said = rf"(?<![\w-]){field}(?: \S+){{0,3}}? ?(?:is|are|reads|says|=|:|has|set to)(?: \w+)? ?[\"']?{re.escape(right)}(?![\w-])"
+            if re.search(said, text) and not re.search(
+                r"\b(?:should|must|ought|was|not|instead)\b|n't\b", text
+            ):
+                return True
         if wrong and len(wrong) < 80:
             ought = r"(?:should (?:be|have been)|must be|instead of|rather than|expected(?: to be)?|correct(?: \w+)? is|healthy(?: \w+)? is)"
             if re.search(rf"\b{ought}(?: \w+)? {re.escape(wrong)}(?![\w-])", text):

@@ -47,11 +47,19 @@ _GRAMMAR = frozenset(
 )
 
 
-def _soup(each: Statement) -> bool:
-    """Whether a statement is words without grammar, or a list of such: "selector, targetPort, 9999, image ..." """
+def _soup(each: Statement, alone: bool = False) -> bool:
+    """Whether a statement is words without grammar, or a list of such: "selector, targetPort, 9999, image ..."
+
+    ``alone``: it is all that is said, and then fewer words are too many.
+    """
     words = each.text.split()
     grammatical = sum(word.strip(",;.()") in _GRAMMAR for word in words)
-    if len(words) >= _FEW and not grammatical and not re.search(r"[-:;=,<>.()]", each.masked):
+    if (
+        alone
+        and len(words) >= _FEW
+        and not grammatical
+        and not re.search(r"[:;=,<>()]|[.] | - |->", each.masked)
+    ):
         return True
     if len(words) >= _SOUP and grammatical * 12 < len(words) and not re.search(r"[:;=,<>]", each.text):
         return True
@@ -262,7 +270,8 @@ class Case:
     def listing(self) -> bool:
         """Whether some statement is a list of keywords."""
         return any(
-            len({hit.concept for hit in each.sentence.fields}) >= _KEYWORDS or _soup(each)
+            len({hit.concept for hit in each.sentence.fields}) >= _KEYWORDS
+            or _soup(each, alone=len(self.statements) == 1)
             for each in (*self.statements, *self._fragments)
             if each.asserts
         )
@@ -918,7 +927,7 @@ _PREDICATES = re.compile(
 
 
 def _told(text: str) -> set[str]:
-    return {match.group() for match in _PREDICATES.finditer(text)}
+    return {re.sub(r"(?:es|ed|s|d|e)$", "", match.group()) for match in _PREDICATES.finditer(text)}
 
 
 def _seen(spec: FaultSpec, app: App) -> bool:

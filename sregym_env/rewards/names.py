@@ -184,7 +184,10 @@ def _name_pattern(name: str) -> str:
     if name not in _WORDS_TOO_COMMON:
         return rf"{_BEFORE}{word}{_SUFFIX}{_AFTER}"
     hashed = rf"{_BEFORE}{word}-{_SAFE}{{8,10}}(?:-{_SAFE}{{5}})?(?![\w-])"
-    described = rf"{_BEFORE}{word}[ -]{_WORKLOAD}(?!\w)"
+    described = (
+        rf"{_BEFORE}{word}[ -]{_WORKLOAD}(?!\w)"
+        rf"|{_BEFORE}{word}'s (?=(?:new |only |own |old )?(?:deployments?|pods?|containers?|service|replica\w*|image|manifest|template|spec|process|probes?|readiness|liveness|memory|cpu|command)\b)"
+    )
     prefixed = (
         rf"(?:{_WORKLOAD}|deploy)(?:[/=]| named | called |: ?){word}(?![\w-])"
         rf"|(?:deployment|component|workload|svc|(?:service|pods?|containers?) of) {word}(?![\w-])"
