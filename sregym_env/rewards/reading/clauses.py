@@ -91,7 +91,7 @@ _ONE = (
     r"(?:i|we|you|they|he|she|somebody|someone|everybody|everyone|nobody|no ?one|people|some(?: \w+)?|others)"
 )
 _SAYING = (
-    r"(?:possib\w+|chance|risk|theory|suspicion|rumou?r|speculation|talk|hypothesis|danger|idea|notion|claim|report|word|legend|hope|fear|"
+    r"\b(?:possib\w+|chance|risk|theory|suspicion|rumou?r|speculation|talk|hypothesis|danger|idea|notion|report|word|legend|hope|fear|"
     r"impression|assumption|belief|feeling|suggestion|allegation|question|thought)"
 )
 _MATRIX = re.compile(
