@@ -36,8 +36,6 @@ class Mechanism:
     """Mechanisms that a right diagnosis of this one may come near to, because it works through them."""
     through: tuple[str, ...] = ()
     """Mechanisms that telling this one states by the way, of nobody in particular."""
-    staying: bool = False
-    """Whether something is there that should not be: that it was never removed acquits nobody."""
     rivals: tuple[str, ...] = ()
     """Mechanisms that share words with this one and exclude it: who states both has guessed."""
 
@@ -147,13 +145,12 @@ _ALL = (
         "foreign_endpoint_slice",
         "service",
         (
-            "endpoint_slice stray|dead|wrong|gone|extra|also|foreign_pods !selector /16",
+            "endpoint_slice stray|dead|wrong|extra|also|foreign_pods !selector /16",
             "stray >endpoint_slice !selector /6",
         ),
         valued=("VALUE endpoint_slice|endpoints|stray|service",),
         kinds=("EndpointSlice", "Service", "Endpoints"),
         through=("extra_endpoints", "wrong_selector", "wrong_target_port"),
-        staying=True,
     ),
     Mechanism(
         "missing_service",
@@ -254,7 +251,6 @@ _ALL = (
             "incompatible_version",
             "wrong_command",
         ),
-        through=("wrong_command",),
         unlike=("pull_fails",),
     ),
     Mechanism(
@@ -271,7 +267,6 @@ _ALL = (
         kin=("defective_image", "image_unavailable"),
         through=("extra_endpoints",),
         unlike=("replaced_whole build|image /9",),
-        staying=True,
     ),
     Mechanism(
         "incompatible_version",
@@ -373,10 +368,7 @@ _ALL = (
         ),
         valued=("VALUE readiness_probe|ready",),
         kinds=("Deployment",),
-        through=(
-            "wrong_target_port",
-            "wrong_command",
-        ),
+        through=("wrong_target_port",),
     ),
     Mechanism(
         "failing_liveness_probe",
@@ -389,10 +381,7 @@ _ALL = (
         ),
         valued=("VALUE liveness_probe|kill",),
         kinds=("Deployment",),
-        through=(
-            "wrong_target_port",
-            "wrong_command",
-        ),
+        through=("wrong_target_port",),
     ),
     Mechanism(
         "impatient_liveness_probe",
@@ -457,7 +446,10 @@ _ALL = (
         valued=("VALUE memory_request|high|pending|asks|memory !memory_limit !oom",),
         kinds=("Deployment",),
         rivals=("webhook_unreachable",),
-        unlike=("oom memory|limit|kill", "throttled cpu",),
+        unlike=(
+            "oom memory|limit|kill",
+            "throttled cpu",
+        ),
     ),
     Mechanism(
         "memory_limit_too_low",
@@ -512,7 +504,6 @@ _ALL = (
         ),
         kinds=("ResourceQuota",),
         through=("excessive_resource_request", "scaled_to_zero"),
-        staying=True,
     ),
     Mechanism(
         "network_policy_isolation",
@@ -524,7 +515,6 @@ _ALL = (
         ),
         valued=("VALUE policy|blocked",),
         kinds=("NetworkPolicy",),
-        staying=True,
         unlike=("one_way",),
     ),
     Mechanism(
@@ -583,7 +573,6 @@ _ALL = (
             "missing_service",
             "wrong_service_port",
         ),
-        staying=True,
         unlike=("host_alias unset = /2",),
     ),
     Mechanism(
@@ -606,7 +595,6 @@ _ALL = (
         ("taint node|toleration|pending|number",),
         valued=("VALUE taint|toleration|node|pending",),
         kinds=("Node",),
-        staying=True,
         unlike=("tolerated",),
     ),
     Mechanism(
@@ -614,7 +602,6 @@ _ALL = (
         "scheduling",
         ("cordon",),
         kinds=("Node",),
-        staying=True,
         unlike=("other_nodes_well",),
     ),
     Mechanism(
@@ -626,11 +613,7 @@ _ALL = (
             "Deployment",
             "Service",
         ),
-        through=(
-            "missing_service",
-            "extra_endpoints",
-            "wrong_selector",
-        ),
+        through=("missing_service",),
     ),
     Mechanism(
         "database_permission_revoked",
@@ -693,7 +676,6 @@ _ALL = (
         ),
         valued=("VALUE table_lock|held|waits|blocked|open_transaction",),
         kinds=("Job", "CronJob", "Deployment", "ConfigMap"),
-        staying=True,
     ),
     Mechanism(
         "store_memory_cap",
@@ -748,6 +730,7 @@ _ALL = (
         kinds=("ConfigMap", "CronJob", "Service"),
         kin=("wrong_target_port",),
         through=("wrong_target_port", "wrong_service_port", "recurring_overwrite"),
+        unlike=("source|VALUE right_value /9",),
     ),
     Mechanism(
         "outranked_by_others",
@@ -773,7 +756,12 @@ _ALL = (
         ),
         valued=("VALUE rbac|service_account|cluster_role|not_authorized",),
         kinds=("ClusterRole", "Role", "RoleBinding", "ServiceAccount", "Deployment"),
-        through=("blocked_init_container", "database_permission_revoked", "missing_configmap", "missing_config_key"),
+        through=(
+            "blocked_init_container",
+            "database_permission_revoked",
+            "missing_configmap",
+            "missing_config_key",
+        ),
         unlike=("service_account gone !rbac|cluster_role|configmap = /3",),
     ),
     Mechanism(
@@ -792,7 +780,11 @@ _ALL = (
             "Deployment",
             "Secret",
         ),
-        through=("missing_variable", "wrong_variable", "missing_config_key",),
+        through=(
+            "missing_variable",
+            "wrong_variable",
+            "missing_config_key",
+        ),
     ),
     Mechanism(
         "feature_flag_enabled",
@@ -839,13 +831,10 @@ _ALL = (
             "missing_service",
             "scaled_to_zero",
             "quota_blocks_pods",
-            "extra_endpoints",
-            "wrong_selector",
             "shrunk_at_admission",
             "network_policy_isolation",
         ),
         rivals=("excessive_resource_request",),
-        staying=True,
         unlike=("webhook_up",),
     ),
     Mechanism(
@@ -886,7 +875,6 @@ _ALL = (
             "quota_blocks_pods",
             "scaled_to_zero",
             "shrunk_at_admission",
-            "extra_endpoints",
             "network_policy_isolation",
         ),
         unlike=("webhook_up",),
@@ -933,6 +921,14 @@ _ALL = (
 
 MECHANISMS: Mapping[str, Mechanism] = {mechanism.key: mechanism for mechanism in _ALL}
 """Every mechanism by key."""
+
+STAYING = frozenset(
+    {
+        "outdated_build_serves", "foreign_endpoint_slice", "cordoned_nodes", "untolerated_taint", "network_policy_isolation",
+        "quota_blocks_pods", "stale_host_alias", "table_lock_held", "webhook_unreachable",
+    }
+)  # fmt: skip
+"""Mechanisms by which something is there that should not be: that it was never removed acquits nobody."""
 
 
 @lru_cache(maxsize=64)

@@ -122,7 +122,7 @@ _NEGATED = re.compile(
     r"(?:\b(?:not|nor|neither|never|hardly)|n't)(?: (?:the|a|an|any|in the|because of|due to|caused by|from|by|a matter of|a case of|been|be|at all|actually|really|its|with|about))*"
     r" (?:\w+ )?$"
 )
-_DENIABLE = frozenset({"gone", "lack", "scaled_away", "dropped_user", "wrong", "absent", "revoked", "blocked", "low", "high", "defective", "on", "external", "incompatible", "conflict", "changed", "rewrites", "tolerated", "pullable", "webhook_up", "pull_fails", "unplaced"})  # fmt: skip
+_DENIABLE = frozenset({"gone", "lack", "scaled_away", "dropped_user", "wrong", "absent", "revoked", "blocked", "low", "high", "defective", "on", "external", "incompatible", "conflict", "changed", "rewrites", "tolerated", "pullable", "webhook_up", "pull_fails", "unplaced", "throttled", "oom"})  # fmt: skip
 
 
 @lru_cache(maxsize=2048)
@@ -174,7 +174,12 @@ def _indexer(starts: Sequence[int]) -> Callable[[int], int]:
 
 def _denied(concept: str, text: str, at: int) -> bool:
     """Whether the word at a place is negated: "is not wrong", "nor the liveness probe"."""
-    if concept not in _DENIABLE and concept not in FIELDS and concept != "present":
+    if (
+        concept not in _DENIABLE
+        and concept not in FIELDS
+        and concept not in _PRESENT
+        and concept != "present"
+    ):
         return False
     before = text[max(0, at - 40) : at]
     if concept in _PRESENT and (_NO.search(before) or _NOT_HAD.search(before)):
@@ -188,7 +193,7 @@ def _denied(concept: str, text: str, at: int) -> bool:
     found = _NEGATED.search(before)
     if found is None:
         return False
-    if concept in _GOOD:
+    if concept in _GOOD or concept not in FIELDS:
         return True
     # "does not have the role" is a lack and no denial.
     return _LACK.search(before) is None
@@ -222,6 +227,8 @@ _PRESENT = frozenset(
         "limit_range",
         "deny_all",
         "bygone_pods",
+        "absent",
+        "gone",
         "host_port",
         "anti_affinity",
         "webhook",

@@ -138,6 +138,10 @@ class Details:
             own = {_canonical(match.group()) for match in sort.finditer(f"{wrong} {named}")} or (
                 known if self.spec.mechanism == "port_conflict" else set()
             )
+            if sort in (_QUANTITY, _RATE, _SHARE) and own and said and not any(_among(v, own) for v in said):
+                # Nothing but the healthy value is given, and not as one that was: "its limit is 1000m".
+                if not _BEFORE.search(text):
+                    return next(iter(said.values()))
             others = [word for value, word in said.items() if not _among(value, known)]
             if own and others and not any(_among(value, own) for value in said):
                 return others[0]
@@ -255,6 +259,11 @@ _TAINT = re.compile(
 _RATE = re.compile(
     r"(?<![\w.-])\d{1,6}(?= ?(?:requests?|queries|calls|qps|rps|per second|/ ?s\b|a second))|(?<=_limit=)\d{1,6}\b|(?<=_limit: )\d{1,6}\b|(?<=limit of )\d{1,6}(?![\w.])"
 )
+_BEFORE = re.compile(
+    r"\b(?:was|were|from|before|earlier|previously|formerly|used to|instead|should|must|ought|needs?|rather|originally|less|lower\w*|cut|reduced|down|too|once|normal\w*|other|others|yesterday|raise\w*|fraction|hundredth)\b"
+)
+"""Words beside a healthy value that is not said to be the present one."""
+
 _SHARE = re.compile(r"(?<![\w.])\d{1,3} ?(?:%|percent)(?= |\W*$|[,;.)])")
 _LOST = re.compile(r"\b(?:deleted|removed|gone|lost|disappeared|missing|not exist|doesn't exist|not found)\b")
 _PORT = re.compile(r"(?<![\w.-])(?<!error )(?<!code )(?!(?:500|503|404|502|504|200|137)(?!\d))\d{2,5}(?![\w%-])(?! (?:s|sec\w*|min\w*|ms|times|%|pods?|replicas?|hours?|errors?|requests?)\b)(?!\.\d)")  # fmt: skip

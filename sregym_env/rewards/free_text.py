@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
 from sregym_env.cluster.app import App
-from sregym_env.faults.mechanisms import MECHANISMS, own_fields, unlike
+from sregym_env.faults.mechanisms import MECHANISMS, STAYING, own_fields, unlike
 from sregym_env.faults.spec import FaultSpec
 from sregym_env.faults.ways import VALUE, Hit, Match, keys, matches, matches_anywhere, tagged, valued
 from sregym_env.faults.words import FIELDS, POINTED
@@ -236,7 +236,7 @@ class Case:
         # What it is about, in its author's words.
         kinds = MECHANISMS[claim.key].kinds if claim.key in MECHANISMS else ()
         spoken_of = f"{each.masked[: each.at(claim.match.last + 1)]} {' '.join(kinds).lower()}"
-        staying = MECHANISMS[claim.key].staying if claim.key in MECHANISMS else False
+        staying = claim.key in STAYING
         if any(
             start >= claim.match.head.start
             and not of_another(each.masked, (start, end), spoken_of)
@@ -731,7 +731,11 @@ class Case:
         """Whether the words of another cause are those of a fault's own account."""
         head = claim.match.head
         word = _bare(self.statements[claim.statement].text[head.start : head.end])
+        tail = word.split()[-1] if word.split() else word
         return any(
+            len(tail) > 3 and re.search(rf"\b{re.escape(tail)}\b", _bare(spec.cause.lower())) is not None
+            for spec in self.specs
+        ) or any(
             word in _bare(f"{spec.cause} {spec.wrong} {spec.resource_name}".lower()) for spec in self.specs
         )
 

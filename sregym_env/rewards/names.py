@@ -34,7 +34,7 @@ _STORES = {
 
 _RATES = (
     r"\b(?:error|success|failure|fail|request|hit|miss|arrival|high|low|response|read|per-second) rates?\b"
-    r"|\bsearch(?:es|ing)? (?:for|in vain|the|an?|its|their|this|that)\b"
+    r"|\bsearch(?:es|ing)? (?:for|in vain|the|an?|its|their|this|that)\b|\bsearch (?:domains?|lists?|paths?)\b"
     r"|\brate (?:of|limit\w*(?! (?:itself|its|the|all|callers|clients)\b)|at)\b|\bat (?:a|the) rate\b"
 )
 _DONE = r"(?:requests?(?! (?:host ?-?port|\d|memory|cpu|more|an?|the|for)\b)|endpoints?|results?|journeys?|traffic|quer(?:y|ies)|path|page|api|data|calls?(?! (?:an?|the|its|it|\w+ (?:under|at|on|by|via|host))\b)|functionality)\b"
