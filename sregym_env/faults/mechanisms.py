@@ -127,10 +127,10 @@ _ALL = (
             "selector also|foreign_pods|shared /14",
             "service|endpoints selects foreign_pods /12",
             "service selects also /8",
-            "endpoints foreign_pods|also service|selector|selects /12",
+            "endpoints foreign_pods|also service|selector|selects !webhook /12",
             "label shared service|selector|pods|selects",
-            "endpoints wrong service !port !probe /7",
-            "foreign_pods service forwards|offers|selects|endpoints /12",
+            "endpoints wrong service !port !probe !webhook /7",
+            "foreign_pods service forwards|offers|selects|endpoints !webhook /12",
         ),
         valued=("VALUE selector|selects|label|endpoints|pods",),
         kinds=(
