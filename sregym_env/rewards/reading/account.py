@@ -11,12 +11,12 @@ from sregym_env.rewards.names import Mention, Names, plain
 from sregym_env.rewards.reading.clauses import (
     Clause,
     announces_doubt,
-    others_say,
-    undoes,
     clauses,
     knows_nothing,
+    others_say,
     retracts,
     sentences,
+    undoes,
     withdraws,
 )
 from sregym_env.rewards.reading.documents import Label, passages
