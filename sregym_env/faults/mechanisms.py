@@ -63,9 +63,14 @@ _ALL = (
             "port service wrong !offers !probe|readiness_probe|liveness_probe|startup_probe !service_port !selector !host_alias !sidecar !address_in_use /8",
             "port service dead number !probe|readiness_probe|liveness_probe|startup_probe !service_port !selector !host_alias !sidecar !address_in_use !command|binary /12",
             "forwards number service dead|wrong !probe|readiness_probe|liveness_probe|startup_probe !host_alias !selector /12",
+            "into_pod forwards !probe|readiness_probe|liveness_probe|startup_probe !host_port !sidecar !policy /12",
         ),
         valued=("VALUE port|listens|forwards|service|endpoints|dead",),
-        unlike=("service fine = /2",),
+        unlike=(
+            "service fine = /2",
+            "published !target_port|forwards|into_pod|listens|host_port|pods",
+            "health_path",
+        ),
         kinds=("Service",),
     ),
     Mechanism(
@@ -77,9 +82,16 @@ _ALL = (
             "port service offers wrong|instead|changed !dead !target_port !probe|readiness_probe|liveness_probe|startup_probe !forwards !sidecar|address_in_use /12",
             "port service wrong|instead !target_port !probe|readiness_probe|liveness_probe|startup_probe !forwards !selector !host_alias !sidecar !sidecar|address_in_use /9",
             "port clients wrong|contrast service|offers !probe|readiness_probe|liveness_probe|startup_probe !target_port !sidecar|address_in_use /12",
+            "port_now service|clients !target_port !forwards !into_pod !probe|readiness_probe|liveness_probe|startup_probe !sidecar|address_in_use /14",
+            "port dead service port_now !target_port !forwards !into_pod /16",
         ),
         valued=("VALUE service|port|offers|clients",),
-        unlike=("service fine = /2",),
+        unlike=(
+            "service fine = /2",
+            "hands_on",
+            "target_port wrong|instead|dead|number !fine",
+            "health_path",
+        ),
         kinds=("Service",),
         kin=("wrong_target_port",),
     ),
@@ -95,6 +107,8 @@ _ALL = (
             "service|selector selects nopods|label nopods|absent /12 !own_selector",
             "nopods label service|selector|selects !own_selector",
             "label wrong service|selector !shared !also !own_selector",
+            "service selects nopods /16 !own_selector !foreign_pods|also|shared",
+            "label extra service selects /14 !no_node|node_selector !own_selector !foreign_pods|also|shared",
         ),
         valued=("VALUE selector|selects|label|endpoints",),
         unlike=("own_selector wrong|label|selector",),
@@ -113,10 +127,10 @@ _ALL = (
             "selector also|foreign_pods|shared /14",
             "service|endpoints selects foreign_pods /12",
             "service selects also /8",
-            "endpoints foreign_pods|also service|selector|selects /12",
+            "endpoints foreign_pods|also service|selector|selects !webhook /12",
             "label shared service|selector|pods|selects",
-            "endpoints wrong service !port !probe /7",
-            "foreign_pods service forwards|offers|selects|endpoints /12",
+            "endpoints wrong service !port !probe !webhook /7",
+            "foreign_pods service forwards|offers|selects|endpoints !webhook /12",
         ),
         valued=("VALUE selector|selects|label|endpoints|pods",),
         kinds=(
@@ -131,7 +145,7 @@ _ALL = (
         "foreign_endpoint_slice",
         "service",
         (
-            "endpoint_slice stray|dead|wrong|gone|extra|also|foreign_pods !selector /16",
+            "endpoint_slice stray|dead|wrong|extra|also|foreign_pods !selector /16",
             "stray >endpoint_slice !selector /6",
         ),
         valued=("VALUE endpoint_slice|endpoints|stray|service",),
@@ -149,7 +163,10 @@ _ALL = (
             "lack = >service !configmap|secret|service_account|claim|selector /3 !nameserver|dns_policy|cluster_dns",
             "service no_component /4 !nameserver|dns_policy|cluster_dns",
         ),
-        unlike=("service present = /3",),
+        unlike=(
+            "service present = /3",
+            "workload_gone",
+        ),
         kinds=("Service",),
     ),
     Mechanism(
@@ -181,6 +198,7 @@ _ALL = (
         ),
         through=("wrong_selector", "extra_endpoints"),
         rivals=("node_down",),
+        unlike=("node_selector unset = /2",),
     ),
     Mechanism(
         "wrong_command",
@@ -211,6 +229,7 @@ _ALL = (
             "Image",
         ),
         kin=("defective_image",),
+        unlike=("pullable",),
     ),
     Mechanism(
         "registry_login_refused",
@@ -233,7 +252,10 @@ _ALL = (
             "build|image defective|fails /7 !pull|unpullable|data_files|incompatible",
             "image changed defective|fails|code_path !pull|unpullable|incompatible",
         ),
-        valued=("VALUE image|build|runs|upgraded",),
+        valued=(
+            "VALUE image|build|runs|upgraded",
+            "VALUE defective|fails /9",
+        ),
         kinds=(
             "Deployment",
             "Image",
@@ -243,6 +265,7 @@ _ALL = (
             "incompatible_version",
             "wrong_command",
         ),
+        unlike=("pull_fails",),
     ),
     Mechanism(
         "outdated_build_serves",
@@ -257,6 +280,7 @@ _ALL = (
         kinds=("Deployment", "Service", "Pod", "ReplicaSet", "Image"),
         kin=("defective_image", "image_unavailable"),
         through=("extra_endpoints",),
+        unlike=("replaced_whole build|image /9",),
     ),
     Mechanism(
         "incompatible_version",
@@ -277,6 +301,7 @@ _ALL = (
             "Image",
         ),
         kin=("defective_image",),
+        unlike=("pull_fails",),
     ),
     Mechanism(
         "missing_config_key",
@@ -290,7 +315,10 @@ _ALL = (
             "config_key|address_key misnamed config|configmap /10",
         ),
         valued=("VALUE absent|lack|misnamed !command|image|port",),
-        unlike=("config_key|address_key|named_key present = /3",),
+        unlike=(
+            "config_key|address_key|named_key present = /3",
+            "config_key|address_key|named_key|config its_value /12",
+        ),
         kinds=("ConfigMap",),
         kin=("missing_configmap",),
     ),
@@ -419,6 +447,7 @@ _ALL = (
         ),
         kin=("unsatisfiable_node_selector",),
         through=("unsatisfiable_node_selector", "wrong_selector", "extra_endpoints"),
+        unlike=("node_selector unset = /2",),
     ),
     Mechanism(
         "excessive_resource_request",
@@ -431,6 +460,10 @@ _ALL = (
         valued=("VALUE memory_request|high|pending|asks|memory !memory_limit !oom",),
         kinds=("Deployment",),
         rivals=("webhook_unreachable",),
+        unlike=(
+            "oom memory|limit|kill",
+            "throttled cpu",
+        ),
     ),
     Mechanism(
         "memory_limit_too_low",
@@ -442,7 +475,10 @@ _ALL = (
             "oom low limit !cpu",
         ),
         valued=("VALUE memory_limit|oom|limit|low !memory_request|cpu|cpu_limit /16",),
-        unlike=("ephemeral limit|low|number",),
+        unlike=(
+            "ephemeral limit|low|number",
+            "unplaced !liveness_probe|readiness_probe",
+        ),
         kinds=("Deployment",),
     ),
     Mechanism(
@@ -455,6 +491,7 @@ _ALL = (
         ),
         valued=("VALUE cpu_limit|throttled|limit|cpu !memory_request",),
         kinds=("Deployment",),
+        unlike=("unplaced",),
     ),
     Mechanism(
         "rate_limit_too_low",
@@ -494,6 +531,8 @@ _ALL = (
         unlike=(
             "quota counted /12",
             "limit_range memory|low",
+            "oom",
+            "unplaced memory",
         ),
         kinds=("ResourceQuota",),
         through=("excessive_resource_request", "scaled_to_zero"),
@@ -508,6 +547,7 @@ _ALL = (
         ),
         valued=("VALUE policy|blocked",),
         kinds=("NetworkPolicy",),
+        unlike=("one_way",),
     ),
     Mechanism(
         "local_traffic_only",
@@ -519,6 +559,7 @@ _ALL = (
         ),
         valued=("VALUE internal_traffic|same_node",),
         kinds=("Service",),
+        through=("network_policy_isolation",),
     ),
     Mechanism(
         "bypassed_cluster_dns",
@@ -558,7 +599,13 @@ _ALL = (
         ),
         valued=("VALUE host_alias|hosts_file|maps",),
         kinds=("Deployment",),
-        through=("wrong_target_port",),
+        through=(
+            "wrong_target_port",
+            "missing_config_key",
+            "missing_service",
+            "wrong_service_port",
+        ),
+        unlike=("host_alias unset = /2",),
     ),
     Mechanism(
         "port_conflict",
@@ -572,6 +619,7 @@ _ALL = (
         ),
         valued=("VALUE sidecar|conflict|port|address_in_use",),
         kinds=("Deployment",),
+        unlike=("health_path",),
     ),
     Mechanism(
         "untolerated_taint",
@@ -579,12 +627,14 @@ _ALL = (
         ("taint node|toleration|pending|number",),
         valued=("VALUE taint|toleration|node|pending",),
         kinds=("Node",),
+        unlike=("tolerated",),
     ),
     Mechanism(
         "cordoned_nodes",
         "scheduling",
         ("cordon",),
         kinds=("Node",),
+        unlike=("other_nodes_well",),
     ),
     Mechanism(
         "blocked_init_container",
@@ -718,7 +768,10 @@ _ALL = (
             "Deployment",
             "ServiceAccount",
         ),
-        through=("database_account_missing",),
+        through=(
+            "database_account_missing",
+            "missing_permission",
+        ),
     ),
     Mechanism(
         "wrong_source_of_truth",
@@ -729,10 +782,11 @@ _ALL = (
             "cronjob|source rewrites target_port|port|service",
             "cronjob again target_port|port|service",
         ),
-        valued=("VALUE source|rewrites|cronjob",),
+        valued=("VALUE source|cronjob", "VALUE rewrites again"),
         kinds=("ConfigMap", "CronJob", "Service"),
         kin=("wrong_target_port",),
         through=("wrong_target_port", "wrong_service_port", "recurring_overwrite"),
+        unlike=("source|VALUE right_value /9",),
     ),
     Mechanism(
         "outranked_by_others",
@@ -758,7 +812,13 @@ _ALL = (
         ),
         valued=("VALUE rbac|service_account|cluster_role|not_authorized",),
         kinds=("ClusterRole", "Role", "RoleBinding", "ServiceAccount", "Deployment"),
-        through=("blocked_init_container", "database_permission_revoked"),
+        through=(
+            "blocked_init_container",
+            "database_permission_revoked",
+            "missing_configmap",
+            "missing_config_key",
+        ),
+        unlike=("service_account gone !rbac|cluster_role|configmap = /3",),
     ),
     Mechanism(
         "missing_secret",
@@ -775,6 +835,11 @@ _ALL = (
         kinds=(
             "Deployment",
             "Secret",
+        ),
+        through=(
+            "missing_variable",
+            "wrong_variable",
+            "missing_config_key",
         ),
     ),
     Mechanism(
@@ -804,6 +869,10 @@ _ALL = (
         valued=("VALUE anti_affinity|topology_key",),
         kinds=("Deployment",),
         through=("unsatisfiable_node_selector", "untolerated_taint"),
+        unlike=(
+            "anti_affinity unset = /2",
+            "anti_affinity soft /4",
+        ),
     ),
     Mechanism(
         "webhook_unreachable",
@@ -814,8 +883,15 @@ _ALL = (
         ),
         valued=("VALUE webhook",),
         kinds=("ValidatingWebhookConfiguration", "MutatingWebhookConfiguration"),
-        through=("missing_service", "scaled_to_zero", "quota_blocks_pods"),
+        through=(
+            "missing_service",
+            "scaled_to_zero",
+            "quota_blocks_pods",
+            "shrunk_at_admission",
+            "network_policy_isolation",
+        ),
         rivals=("excessive_resource_request",),
+        unlike=("webhook_up",),
     ),
     Mechanism(
         "shrunk_at_admission",
@@ -849,7 +925,15 @@ _ALL = (
         ("certificate expired", "certificate wrong|dead|fails expired|again"),
         valued=("VALUE certificate",),
         kinds=("ValidatingWebhookConfiguration", "Secret"),
-        through=("webhook_unreachable", "missing_service", "quota_blocks_pods"),
+        through=(
+            "webhook_unreachable",
+            "missing_service",
+            "quota_blocks_pods",
+            "scaled_to_zero",
+            "shrunk_at_admission",
+            "network_policy_isolation",
+        ),
+        unlike=("webhook_up",),
     ),
     Mechanism(
         "untrusted_authority",
@@ -898,6 +982,10 @@ _ALL = (
         valued=("VALUE host_port",),
         kinds=("Deployment",),
         through=("port_conflict", "unsatisfiable_node_selector", "excessive_resource_request"),
+        unlike=(
+            "health_path",
+            "host_port unset = /2",
+        ),
     ),
     Mechanism(
         "unsafe_rollout_strategy",
@@ -929,6 +1017,14 @@ _ALL = (
 
 MECHANISMS: Mapping[str, Mechanism] = {mechanism.key: mechanism for mechanism in _ALL}
 """Every mechanism by key."""
+
+STAYING = frozenset(
+    {
+        "outdated_build_serves", "foreign_endpoint_slice", "cordoned_nodes", "untolerated_taint", "network_policy_isolation",
+        "quota_blocks_pods", "stale_host_alias", "table_lock_held", "webhook_unreachable",
+    }
+)  # fmt: skip
+"""Mechanisms by which something is there that should not be: that it was never removed acquits nobody."""
 
 
 @lru_cache(maxsize=64)

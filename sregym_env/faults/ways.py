@@ -122,11 +122,12 @@ _NEGATED = re.compile(
     r"(?:\b(?:not|nor|neither|never|hardly)|n't)(?: (?:the|a|an|any|in the|because of|due to|caused by|from|by|a matter of|a case of|been|be|at all|actually|really|its|with|about))*"
     r" (?:\w+ )?$"
 )
-_DENIABLE = frozenset({"gone", "lack", "scaled_away", "dropped_user", "wrong", "absent", "revoked", "blocked", "low", "high", "defective", "on", "external", "incompatible", "conflict", "changed"})  # fmt: skip
+_DENIABLE = frozenset({"gone", "lack", "scaled_away", "dropped_user", "wrong", "absent", "revoked", "blocked", "low", "high", "defective", "on", "external", "incompatible", "conflict", "changed", "rewrites", "tolerated", "pullable", "webhook_up", "pull_fails", "unplaced", "throttled", "oom"})  # fmt: skip
 
 
+@lru_cache(maxsize=2048)
 def tagged(text: str) -> Sentence:
-    """A sentence with its concepts: lower case, components masked (``@___``)."""
+    """A sentence with its concepts: lower case, components masked (``@___``). The same object for the same text."""
     starts = [match.start() for match in _WORD.finditer(text)]
     ends = [match.end() for match in _WORD.finditer(text)]
     index = _indexer(starts)
@@ -173,10 +174,15 @@ def _indexer(starts: Sequence[int]) -> Callable[[int], int]:
 
 def _denied(concept: str, text: str, at: int) -> bool:
     """Whether the word at a place is negated: "is not wrong", "nor the liveness probe"."""
-    if concept not in _DENIABLE and concept not in FIELDS and concept != "present":
+    if (
+        concept not in _DENIABLE
+        and concept not in FIELDS
+        and concept not in _PRESENT
+        and concept != "present"
+    ):
         return False
     before = text[max(0, at - 40) : at]
-    if concept in _PRESENT and _NO.search(before):
+    if concept in _PRESENT and (_NO.search(before) or _NOT_HAD.search(before)):
         return True
     if concept in _BAD and _NO_THING.search(before):
         return True
@@ -187,6 +193,8 @@ def _denied(concept: str, text: str, at: int) -> bool:
     found = _NEGATED.search(before)
     if found is None:
         return False
+    if concept in _GOOD or concept not in FIELDS:
+        return True
     # "does not have the role" is a lack and no denial.
     return _LACK.search(before) is None
 
@@ -194,6 +202,8 @@ def _denied(concept: str, text: str, at: int) -> bool:
 _NONE = re.compile(
     r"\b(?:nobody|no ?one|nothing|none)(?: (?:has|have|had|was|were|been|ever|is|are|of|them|else))* (?:\w+ )?$"
 )
+_GOOD = frozenset({"tolerated", "pullable", "webhook_up"})
+"""What is no lack, and denied by whatever negates it."""
 _BAD = frozenset(
     {"absent", "gone", "wrong", "revoked", "low", "high", "on", "conflict", "defective", "blocked", "changed"}
 )
@@ -201,6 +211,9 @@ _NO_THING = re.compile(r"(?:^|[,;:] |and |is |are |was |were )no (?:[\w-]+ ){1,2
 """Before what is said to be wrong: "no key (is) missing"."""
 _UNSURE = re.compile(
     r"\b(?:no|nor|neither|nothing|none|nobody|never|not|that|which|whether|if|what|longer|cannot)\b(?: \S+){0,5} $|n't(?: \S+){0,2} $"
+)
+_NOT_HAD = re.compile(
+    r"\b(?:does|do|did|has|have|had)(?: not|n't) (?:\w+ly )?(?:(?:use|have|got|carry|contain|include|ask for|request|want|need|set|define|declare|bind|mount|run) )?(?:an?y? |the |its |such an? |one )*$"
 )
 _NO = re.compile(r"\b(?:no|without|without any|not any|zero)(?: (?:such|other|kubernetes|extra|added))? $")
 _PRESENT = frozenset(
@@ -213,6 +226,17 @@ _PRESENT = frozenset(
         "hosts_file",
         "limit_range",
         "deny_all",
+        "bygone_pods",
+        "absent",
+        "gone",
+        "host_port",
+        "anti_affinity",
+        "webhook",
+        "cronjob",
+        "oom",
+        "throttled",
+        "foreign_pods",
+        "stray",
         "conflict",
         "wrong",
         "defective",

@@ -16,7 +16,8 @@ OBJECTS: Mapping[str, str] = {
     # what else runs, or is asked, beside the application
     "anti_affinity": r"(?:required |hard |pod )*(?:pod)?[ _-]?anti[ _-]?affinit(?:y|ies)(?: rule| term| requirement)?s?"
     r"|(?:must|may|can|shall)(?:not| not) (?:share|run (?:beside|with|next to|together with)|be (?:placed )?(?:with|beside|next to))"
-    r"|(?:keeps?|kept|stays?|told to (?:keep|stay)) away from|refus\w+ to (?:share|run (?:beside|with|next to))",
+    r"|(?:keeps?|kept|stays?|told to (?:keep|stay)) away from|refus\w+ to (?:share|run (?:beside|with|next to))"
+    r"|(?:may|must|can|shall)(?:not| not|n't) (?:be )?(?:placed|put|scheduled|run|sit|live) (?:in|on|into|within) the same|not allowed (?:beside|next to|near|together with)|must not be neighbou?rs?|keep(?:s|ing)? (?:it|them|its pods?) apart|(?:must|should) stay away from",
     "topology_key": r"topology ?keys?|topology domains?|domains? of (?:the|its) topology|one (?:single )?domain|same (?:topology )?domain",
     "webhook": r"(?:(?:validating|mutating|admission) )*web-?hooks?(?: config\w*)?|(?:validating|mutating)webhookconfigurations?"
     r"|failure ?policy(?:: ?fail)?|admission (?:check|control|controller|plugin|step|gate)",
@@ -24,12 +25,15 @@ OBJECTS: Mapping[str, str] = {
     "authority": r"ca[ -]?bundles?|(?:certificate |signing |issuing )?authorit(?:y|ies)|(?:wrong |old |other |root |trust |signing |issuing )*cas?(?: cert\w*)?(?: bundle)?|(?:trust|root)[ -]?(?:bundle|anchor|store)s?|ca\.crt|issuers?",
     "api_server": r"(?:kube-?)?api-?servers?|api servers?|kube-?apiserver|control[ -]plane",
     "pod_security": r"pod[- ]?security(?:\.kubernetes\.io/enforce)?(?: ?(?:standards?|admission|polic(?:y|ies)|levels?|profiles?|labels?))?|psa|pss|(?:security|restricted) (?:standard|profile|level)s?|enforce(?:d|s|ment)?(?: label)?[ :=]+restricted",
-    "host_port": r"host[ _-]?ports?|ports? (?:on|of) (?:the|its|their|every|each|all) (?:node|host|machine)s?(?: itself)?|node'?s'? ports?|ports? of the node",
-    "update_strategy": r"max ?-?unavailable|max ?-?surge|(?:rolling ?-?)?(?:update|rollout|deployment) ?-?strateg(?:y|ies)|strategy|rollingupdate",
+    "host_port": r"host[ _-]?ports?|ports? (?:on|of) (?:the|its|their|every|each|all) (?:node|host|machine)s?(?: itself)?|node'?s'? ports?|ports? of the node"
+    r"|ports? (?:\d+ )?(?:itself )?(?:on|of) (?:the|its|their|every|each|all|any|whatever) (?:worker |single )?(?:node|host|machine|worker|box)(?:s|es)?(?: itself)?|(?:node|host|machine|box)(?:'s)? (?:own )?ports?(?! (?:forward|map))|ports? straight on the (?:node|host|machine)"
+    r"|(?:\d{4,5}|ports?) (?:\d+ )?on (?:the|its|their|every|each|any|all)(?: of the)? (?:node|host|machine|worker)s?(?: itself)?",
+    "update_strategy": r"max ?-?unavailable|max ?-?surge|roll-?outs?(?= (?:\S+ ){0,4}(?:free to|allowed to|may|permitted to|kill|remove|took|takes|removed|killed))|(?:rolling ?-?)?(?:update|rollout|deployment) ?-?strateg(?:y|ies)|strategy|rollingupdate",
     "cronjob": r"cron ?-?jobs?|cron (?:task|entry)|scheduled (?:job|task|run|script)s?|(?:periodic|recurring|nightly|hourly) (?:job|task|script|run)s?",
     # services
     "endpoint_slice": r"(?:discovery\.k8s\.io/)?(?:endpoint ?-?)?slices?(?! of (?:time|cpu|the cpu|memory))",
-    "target_port": r"target[ _-]?ports?|\.targetport|backend[ _-]ports?|port mapping|mapping in the service",
+    "target_port": r"target[ _-]?ports?|\.targetport|backend[ _-]ports?|port mapping|mapping in the service"
+    r"|tgt[ _-]?ports?|target[ _-]?prt",
     "service_port": r"(?:service|svc)(?:'s)?(?: own)?[ _-]ports?|ports?(?: field)? of (?:the )?(?:service|svc)|ports\[?\.?0?\]?\.port"
     r"|exposed port|published port|service ?port|front port"
     r"|(?:published|advertised|client-facing|outer|listening) port|port (?:number )?(?:of|on) (?:the |its )?(?:service|svc)|(?:service|svc) port",
@@ -62,16 +66,18 @@ OBJECTS: Mapping[str, str] = {
     "secret": r"secrets?(?: ?key ?ref)?|secretkeyref|credentials? secret",
     "named_key": r"(?!localhost)[a-z_]{3,}(?:address|addr|url|uri|host|dsn)",
     "flag": r"(?:feature |config(?:uration)? )?(?:flags?|toggles?|feature gates?|feature switch(?:es)?)|feature-flag\w*"
-    r"|switch(?:es)?|knob|option",
+    r"|switch(?:es)?(?! (?:to|over|from|of|back|was made)\b)|knob|option",
     "named_variable": r"[a-z]+(?:_[a-z]+)*_(?:addr|address|port|host|url|uri|endpoint|string|suffix)",
     "variable": r"[a-z]+(?:_[a-z]+)*_(?:version|enabled|flag|feature|mode|backend)|env(?:ironment)?(?: ?var(?:iable)?s?)?|variables?|env vars?",
     # probes
     "readiness_probe": r"readiness ?-?(?:http ?)?(?:probes?|checks?|endpoint|gate|test|health check|probing)|readyz? probes?|readiness(?= (?:of|is|never|always|on))"
     r"|read(?:y|iness)[- ](?:check|test|signal|endpoint)|(?:check|test|probe|question) (?:that|which) (?:\w+ ){0,3}?(?:lets?|admits?|puts?|declares?|decides?|marks?|makes?|tells?)(?: \S+){0,5}? (?:traffic|ready|service|rotation|endpoints|requests|load)"
-    r"|rp",
+    r"|rp"
+    r"|(?:check|probe|test) (?:\S+ ){0,6}?(?:whether|if|that) (?:it|the \w+|@\w*) (?:is )?(?:ready|may (?:get|receive|take)|can (?:take|serve|get))",
     "liveness_probe": r"liveness ?-?(?:http ?)?(?:probes?|checks?|endpoint|test|health check|probing)|live-?check|liveness(?= (?:of|is|never|always|on))"
-    r"|live(?:ness)?[- ](?:check|test|signal)|alive[- ]?(?:check|test|probe)|(?:check|test|probe) (?:that|which) (?:\w+ ){0,3}?(?:kills?|restarts?|decides?|tells?)(?: \S+){0,5}? (?:alive|dead|kill|restart\w*|container|it)|heartbeat"
-    r"|lp",
+    r"|live(?:ness)?[- ](?:check|test|signal)|alive[- ]?(?:check|test|probe)|(?:check|test|probe) (?:that|which) (?:\w+ ){0,3}?(?:kills?|restarts?|decides?|tells?)(?: \S+){0,5}? (?:alive|dead|kill|restart\w*|container|it)"
+    r"|lp"
+    r"|(?:check|test|probe|question) (?:\S+ ){0,6}?(?:whether|if|that) (?:it|the \w+|@\w*) (?:is |still )*(?:lives?|alive|runs|dead)|probe of life|health check that restarts",
     "probe_timing": r"initial ?delay(?: ?seconds)?|failure ?thresholds?|(?:probe|check)s? (?:timing|period|interval)|period ?seconds",
     "startup_probe": r"start ?-?up ?-?probes?",
     "probe": r"probes?|probing|health ?-?checks?|health path|healthz|health endpoint"
@@ -97,7 +103,10 @@ OBJECTS: Mapping[str, str] = {
     "memory_limit": rf"(?:{_MEM}) ?-?(?:limits?|caps?|ceiling|allowance|budget|cgroup limit)|limits?\.memory|limits?: \{{ ?memory|limits? (?:on|for|of) (?:the |its )?{_MEM}"
     r"|cgroup limit|allowed (?:\w+ ){0,3}(?:memory|mem|ram)|memory is (?:limited|capped)|limits? memory"
     r"|may (?:only |just |not )?(?:use|have|take|grow)(?: \S+){0,6} (?:of )?(?:memory|ram|mem)|(?:memory|ram) (?:is )?(?:capped|bounded|restricted|limited)"
-    r"|(?:memory|mem|ram) lim|lim(?:it)? (?:of |on )?mem",
+    r"|(?:memory|mem|ram) lim|lim(?:it)? (?:of |on )?mem"
+    r"|(?:confined|restricted|limited|held|squeezed|boxed|reduced|cut|left|granted|given|allowed|allotted|make do|gets? by|live)(?: \w+)? (?:to|into|in|with|on|only|just|no more than|at most) (?:\S+ ){0,2}?(?:\d\S*|ten) ?(?:mi|mib|mb|mebibytes?|megabytes?)"
+    r"|(?:\d\S*|ten) ?(?:mi|mib|mb|mebibytes?|megabytes?)(?: of (?:memory|ram|mem))? (?:is|are) (?:all|everything)|(?:memory|mem|ram) (?:limited|capped|restricted|cut|confined|clamped) (?:to|at)"
+    r"|(?:taken|withdrawn) (?:out of|from) scheduling|(?:disabled|closed|barred|blocked|locked) (?:for|from|to) scheduling|no scheduling (?:is )?(?:allowed|possible|on)|(?:nodes?|workers?|machines?) (?:\S+ ){0,3}(?:refuse|reject|won't (?:accept|take)|do not (?:accept|take)|don't (?:accept|take)) (?:any |all )?(?:new )?pods",
     "rate_limit": r"qps(?:[ _-]?(?:limits?|caps?|budget|ceiling))?|\w+_qps_limit|(?:request ?-?)?rate[ -]?limit(?:s|ers?|ing|ed)?|limiters?"
     r"|(?:request|throughput) (?:limits?|caps?)|(?:limits?|caps?|ceiling) (?:on|of|for) (?:the |its )?(?:\w+ )?(?:requests?|rate|throughput|qps)"
     r"|(?:limited|paced|capped|restricted|held) to (?:about |only |just )?\S+ (?:requests?|queries|calls|qps|rps|per second|a second|/s)",
@@ -113,7 +122,9 @@ OBJECTS: Mapping[str, str] = {
     "cpu_limit": r"cpu ?-?(?:limits?|quotas?|caps?|ceiling|allowance|budget|bandwidth)|limits?\.cpu|limits? (?:on|for|of) (?:the |its )?cpu|cfs(?: quota| limit)?"
     r"|processor (?:limit|quota)|cpu is (?:limited|capped)|limits? cpu"
     r"|may (?:only |just |not )?(?:use|have|take)(?: \S+){0,6} (?:of )?(?:cpu|processor|core)|(?:cpu|processor) (?:is )?(?:capped|bounded|restricted|limited|time|share|ration)|(?:share|slice|fraction) of (?:a |the |one )?(?:cpu|core|processor)"
-    r"|cpu lim",
+    r"|cpu lim|processor allowance|cpu time slice"
+    r"|(?:confined|restricted|limited|held|squeezed|reduced|cut|left|granted|given|allowed|allotted|make do|gets? by|gets?|live)(?: \w+)? (?:to|in|with|on|only|just|no more than|at most|a mere) (?:\S+ ){0,2}?(?:\d+ ?m|\d+ ?millicores?|ten millicores?|(?:a |one )?(?:hundredth|percent|1 ?%) of (?:a|one) (?:cpu|core|processor))(?!\w)"
+    r"|(?:a|one) hundredth of (?:a|one) (?:cpu|core|processor)",
     "limit": r"limits?(?:ed)?|capped|cap",
     "cpu": r"cpu|cores?|millicores?|processor|compute",
     "memory": _MEM,
@@ -128,7 +139,8 @@ OBJECTS: Mapping[str, str] = {
     r"|(?:namespace|memory)(?:'s)?(?: memory)? budget|budget (?:for|of|on) memory|namespace(?:'s)? (?:memory )?(?:limit|cap)",
     # network
     "policy": r"(?:network|net) ?-?polic(?:y|ies)|netpols?|deny-all(?: polic(?:y|ies))?|(?:ingress|egress|isolation|isolating|deny|(?<!internal )traffic) polic(?:y|ies)|np"
-    r"|rule(?:s)? of the network|firewall(?: rule)?s?|netpol",
+    r"|rule(?:s)? of the network|firewall(?: rule)?s?|netpol"
+    r"|(?:that|this|a|new|such|deny|isolating|isolation|one) policy(?! (?:of|is|=|:) ?(?:always|never|local|cluster|fail))",
     "internal_traffic": r"internal ?-?traffic ?-?polic(?:y|ies)|traffic ?policy local|local (?:internal )?traffic polic(?:y|ies)|(?:internal|traffic) policy (?:of|on|for) (?:the |its )?service",
     # names
     "dns_policy": r"dns ?-?polic(?:y|ies)|dns ?-?config\w*|dns settings?|resolver settings?",
@@ -144,7 +156,8 @@ OBJECTS: Mapping[str, str] = {
     "hosts_file": r"/etc/hosts|hosts ?-?files?|hosts entry|static host entry|hosts mapping",
     # startup
     "init_container": r"init ?-?_?containers?|init step|initialization container|initialisation container|init phase|pod initiali[sz]ation"
-    r"|init (?:stage|job|script|task|hook|pod)|initcontainers?|(?:step|container) (?:\S+ ){0,3}(?:that|which|to) (?:\S+ ){0,3}(?:runs?|comes?|run|put|goes) (?:before|first)",
+    r"|init (?:stage|job|script|task|hook|pod)|initcontainers?|(?:step|container) (?:\S+ ){0,3}(?:that|which|to) (?:\S+ ){0,3}(?:runs?|comes?|run|put|goes) (?:before|first)"
+    r"|wait-for-[\w-]+|init-?container called|container (?:that|which) (?:must|has to|should) (?:finish|run|complete) first",
     "sidecar": r"side ?-?cars?|(?:second|extra|additional|another|added|helper|injected|new|two|both) containers?"
     r"|(?:second|extra|additional|another|added|helper|injected|new|two|2|third|foreign|superfluous|stray) containers?|container (?:called|named) [\"']?sidecar"
     r"|second (?:process|program)|(?:extra|second|added|another) (?:thing|one)|two (?:processes|programs) in",
@@ -159,15 +172,17 @@ OBJECTS: Mapping[str, str] = {
     # credentials
     "requirepass": r"require ?-?_?pass\w*|no_?auth\b|password[- ]protect\w*|auth(?:entication)? (?:was |is |has been )?(?:enabled|switched on|turned on|required|demanded)",
     "password": r"(?:data ?base |db |account |login |client )?(?:passwords?|passwd|pwds?|pass ?phrases?|pw)|(?:data ?base |db |login )?credentials|(?:db|database)_connection_string|dsn",
-    "role": r"(?:read ?-?write ?)?(?:roles?(?!=)|permissions?|privileges?|rights?|grants?|authori[sz]ations?|access rights?)|readwrite|read ?/ ?write(?: access)?"
+    "role": r"(?:read ?-?write ?)?(?:roles?(?!=)|permissions?|privileges?|rights|(?:the |any |no )right(?= (?:to|on|for)\b)|grants?|authori[sz]ations?|access rights?)|readwrite|read ?/ ?write(?: access)?"
     r"|(?:read|write) access|access to (?:its|the|their) (?:data|data ?base|collections?)"
     r"|rw|privs?|perms?|read-write|may (?:no longer |not )?(?:read|write)",
-    "account": r"(?<!this )(?<!service )(?:data ?base |mongo\w* |db |admin\w* |login |client |application )?(?:user(?! (?:to|cannot|can't|fails?|times|logs|and|service|requests?|journeys?|traffic|impact|facing|experience|errors?|service|interface|agent))"
+    "account": r"(?<!this )(?<!service )(?:data ?base |mongo\w* |db |admin\w* |login |client |application )?(?:user(?!'s (?:new |only |own )?(?:pods?|deployments?|services?|containers?|replica))(?! (?:to|cannot|can't|fails?|times|logs|and|service|requests?|journeys?|traffic|impact|facing|experience|errors?|service|interface|agent))"
     r"|accounts?|credentials?|logins?|principal)|(?:data ?base|mongo\w*|db) users|admin",
     "not_authorized": r"not authori[sz]ed|unauthori[sz]ed|permission denied|access denied|denies every query|403(?: forbidden)?",
-    "source": r"sources? of truth|desired states?|git-?ops\w*|reconcil\w+|drift correction|source (?:config ?-?map|manifest|file)s?|(?:state|config|manifest|fleet|release|cluster|delivery)[- ]sync\w*|desired (?:manifest|config)s?",
+    "source": r"sources? of truth|desired states?|git-?ops\w*|reconcil\w+|drift correction|source (?:config ?-?map|manifest|file)s?|(?:state|config|manifest|fleet|release|cluster|delivery)[- ]sync\w*|desired (?:manifest|config)s?"
+    r"|git (?:repo\w*|source)|(?:state|source|desired)[ -]files?|argo ?cd|flux",
     "priority": r"priority ?-?class(?:es|name|names)?|priorit(?:y|ies)|global ?-?default",
-    "preempted": r"pre-?empt\w*|evicted? (?:by|for|in favou?r of)|made room for|(?:had|has|have) to (?:go|leave|make (?:way|room)) for|pushed (?:out|off)|thrown (?:out|off)|displac\w+",
+    "preempted": r"pre-?empt\w*|evicted? (?:by|for|in favou?r of)|made room for|(?:had|has|have) to (?:go|leave|make (?:way|room)) for|pushed (?:out|off)|thrown (?:out|off)|displac\w+"
+    r"|kick\w*(?: \S+){0,2} (?:out|off)|bumped(?: \S+)? (?:off|out)|sacrific\w+|shoved(?: \S+)? (?:aside|off|out)|pushed (?:\S+ )?(?:out|off|aside)|thrown (?:\S+ )?(?:out|off)|push\w* aside",
     "outranks": r"out-?rank\w*|ranks? (?:lower|higher|below|above|no higher)|(?:lower|higher) rank\w*|more important|less important|beats?",
     "cluster_role": r"cluster ?-?roles?(?: ?-?bindings?)?|role ?-?bindings?|rbac(?: \w+)?",
     "authentication": r"authenticat\w+|auth ?fail\w*|log ?ins? fail\w*|user ?not ?found|log in",
@@ -175,7 +190,8 @@ OBJECTS: Mapping[str, str] = {
     r"|(?:names?|named|wants?|runs? as|run as|under) (?:an|the|a|its own) account",
     # disks
     "disk": r"disks?|storage of|storage on|drives?|block ?-?devices?|sectors?|storage (?:device|media|hardware|layer)|media|hardware|ssd|hdd|nvme|device"
-    r"|hw|platter|disc",
+    r"|hw|platter|disc"
+    r"|(?:failing|faulty|bad|dying|broken|defective) (?:storage|volume)",
     "corrupt": r"(?:silent\w* )?(?:data )?corrupt\w*|bit ?-?rot|bit ?-?flips?|flipped bits?|flips bits|garbled?|mangl\w+|checksums? (?:error|mismatch|failure|invalid)\w*|(?:bad|wrong|invalid) checksums?"
     r"|checksums? (?:\S+ ){0,8}(?:do(?:es)?(?: not|n't) (?:match|fit)|differ|wrong|fail\w*)|(?:wrong|other|different|altered|changed|bad) (?:bytes|bits|data|contents?)(?: than| from|(?= |$|,|\.|;))",
     "io_error": r"i/?o ?-?err(?:or)?s?|input/output errors?|\beio\b|read errors?|bad (?:sectors?|blocks?)|(?:latent )?sector errors?|reads? (?:\S+ ){0,6}fail\w*|read failures?|unreadable|media errors?"
@@ -184,13 +200,15 @@ OBJECTS: Mapping[str, str] = {
     # generic things
     "service": r"services?(?: object| resource| definition| record)?|svc|cluster[ -]?ip",
     "replicas": r"replicas?(?: count)?|desired count|replica count|(?:desired|wanted) (?:pods|number)|instances|scale[ds]?(?: [\w@\"'-]+){0,4}?(?= to (?:0|zero|nothing|none)\b)|scale[ds]?(?: \w+)? ?(?:down)?(?= to)|scaling|scaled (?:down|away|in)"
-    r"|copies|copy|pod count|number of (?:pods|replicas|instances|copies)",
+    r"|copies|copy|pod count|number of (?:pods|replicas|instances|copies)"
+    r"|number of pods|pod number",
     "port": r"ports?|:\d{2,5}"
     r"|port:?",
     "database": r"data ?-?bases?|mongo\w*|mongod|db|dbs",
     "data_files": r"data ?-?files?|on-?disk (?:data|format)|data (?:director(?:y|ies)|format|format version|on (?:its|the|their) (?:volume|disk)s?)|existing data|old data|wiredtiger|feature ?compatibility ?version|fcv|dbpath"
     r"|data (?:of|from|left|written|that|which|in|files?)|files (?:of|from|written|left)|(?:old|existing|present|stored) (?:data|files)|dbpath"
-    r"|files (?:that|which|it|its|the|an? |of)|what (?:the|an) (?:old|older|previous) (?:\w+ )?(?:left|wrote)",
+    r"|files (?:that|which|it|its|the|an? |of)|what (?:the|an) (?:old|older|previous) (?:\w+ )?(?:left|wrote)"
+    r"|files (?:on|in) (?:its|the|their) (?:volume|pvc|disk|claim|data directory)|(?:data|files?) (?:\w+ ){0,3}(?:written|left|created) by|(?:data|volume) (?:is|was|are|were|stems?|comes?|dates?) (?:still )?(?:from|of) (?:mongo\w*|version|\d)|data in (?:the |its )?volume",
     "pods": r"pods?|containers?"
     r"|po",
     "clients": r"clients?|callers?|consumers?|connects?|dials?|everybody|everyone|expects?",
@@ -201,7 +219,8 @@ DEFECTS: Mapping[str, str] = {
     r"|mis-?match\w*|bad(?:ly)?|invalid|bogus|erroneous(?:ly)?|mistaken(?:ly)?|faulty|broken|typos?|stale|outdated|differs?|different|inconsistent|garbage|nonsense"
     rf"|(?:does|do|did){_NOT} (?:match|fit|agree|correspond)|(?:is|are|was|were){_NOT} (?:the )?(?:right|correct|what|valid)|not (?:the )?(?:right|correct)|off by \w+|another|"
     r"unusable|impossible|unsuitable|inappropriate|problematic|at fault|defective|corrupt\w*|foreign|made[- ]up|fictitious|fictional|strange|never (?:succeeds?|passes|answered|satisfied)"
-    r"|disagree\w*|does not line up|out of (?:sync|step)|at odds|no longer (?:match\w*|fit\w*|agree\w*)|not what|unlike",
+    r"|disagree\w*|does not line up|out of (?:sync|step)|at odds|no longer (?:match\w*|fit\w*|agree\w*)|not what|unlike"
+    r"|!=|isn't equal to|does not equal|unequal",
     "contrast": r"instead(?: of)?|rather than|(?:,? ?(?:and )?not)(?= (?:\S+ )?[\d:\"'a-z-]+)|should (?:be|have been|read|say|point|use)|must be|ought to be|supposed to be|expected|correct(?:ly)? (?:is|one|value|would)"
     r"|it was|was|previously|formerly|in place of|while|whereas|but|although|yet|however|->",
     "instead": r"instead(?: of)?|rather than|should (?:be|have been|read|say|point|use)|must be|ought to be|supposed to be|expected|(?:it )?was \S+ before|previously|formerly|in place of|,? (?:and )?not(?= [\d\"'])",
@@ -211,19 +230,25 @@ DEFECTS: Mapping[str, str] = {
     rf"|(?:does|do|did)(?:{_NOT}) (?:\w+ )?(?:exist|resolve to)(?: any ?more)?|no longer (?:exists?|there|present|defined|in|has|have|lists|contains)|(?:is|are|was|were){_NOT} (?:\w+ )?(?:exist\w*|found|present|there|in (?:it|the)|defined|created|set|part of)"
     rf"|not (?:found|exist\w*|present|there|defined)|(?:could|can)(?: ?not|n't) (?:be )?(?:found|find)|(?:was |were |been )?never (?:been )?(?:created|made|existed|defined|applied|added)|nobody (?:has )?(?:ever )?(?:made|created|defined|applied)|nowhere|unknown to"
     r"|(?:has|have|had) (?:\w+ )?(?:been )?(?:lost|renamed)|(?:was|were|got|been) (?:lost|renamed|unregistered|taken (?:out|away))|unregistered|emptied|(?:is|are|was|left) (?:now )?(?:empty|blank|commented out|nil|unset)|empty|nil|lost|(?:has|have|had) ceased to exist|exists? nowhere|ceased to exist"
-    r"|there (?:is|are|was|were|exists?) no|there's no|there isn't an?|no such|exists? no|renamed|unset|not mentioned|not listed|omitted|left out|isn't there|aren't there|is not there|have no"
+    r"|there (?:is|are|was|were|exists?) no(?! missing)|there's no(?! missing)|there isn't an?|no such|exists? no|renamed|unset|not mentioned|not listed|omitted|left out|isn't there|aren't there|is not there|have no"
     r"|n/a|nowhere (?:to be found|in sight)|no (?:trace|sign) of|no more|went missing|(?:isn't|is not|aren't|ain't|wasn't) (?:\w+ )?(?:there|listed|mentioned|defined|registered|in any)|no such thing|(?:was|were|got|been|have been|is) (?:\w+ )?(?:cleaned up|swept away|purged|thrown (?:away|out)|retired|decommissioned|taken (?:out|down|away)|torn down|nuked|blown away|trimmed|cut out|unpublished|rm'd)|(?:nobody|no ?one|none) (?:\S+ ){0,4}?(?:made|created|defined|applied|pushed|added|exists?|registered)|(?:was|were) never (?:\w+ )?(?:created|made|defined|applied|pushed|published|built|added|registered|there)|never (?:came into being|existed|existing)|not exist\w*|returns? (?:an )?empty list|did (?:create|make)(?= nobody)|(?:cluster|namespace|we|registry) (?:has|have|knows?|holds?|contains?) no (?:such )?\w+|misses|missed|not in it|isn't in|is not in|(?:contains?|has|have|lists?|mentions?) no(?:thing)?|not any ?more|is out|left (?:out|behind)|cut"
     r"|(?:fell|fallen|dropped|slipped|got left|left) out|(?:didn't|did not) make it|not carried over|went away|is not (?:in|among|part of)"
-    r"|nothing (?:by|of|with|under) (?:that|this) name|never turned up|not to be found|incomplete|holds (?:only|just)|forgot\w*|doesn't say|does not say|no value|without a value|blank",
+    r"|nothing (?:by|of|with|under) (?:that|this) name|never turned up|not to be found|incomplete|holds (?:only|just)|forgot\w*|doesn't say|does not say|no value|without a value|blank"
+    r"|nuked|zapped|binned|trashed|blew (?:away|up)|blown away|tore down|wiped out|got rid of|did away with|chucked|scrapped|axed|ditched|kicked out|tossed|deletes|took out|no(?:body|thing|t one)? (?:\\w+ ){0,2}(?:goes|go|known) by|(?:is|are|was|were) no more|has not been (?:there|set|defined)|drops? out"
+    r"|not ?found|used to (?:exist|be there)|(?:took|takes|taken|wiped|blew|blown|tore|torn|threw|thrown|swept|cleaned|cut) (?:\S+ ){1,3}?(?:away|out)",
     "gone": rf"missing|there (?:is|was|are) none|there(?: is|'s)n't one|there isn't (?:one|any)|there's none|forgotten|(?:cluster|registry|namespace) (?:does not|doesn't) (?:know|have)|absent|(?<!not )(?<!never )deleted|removed|gone|vanished|disappeared|dropped|wiped|erased|non-?exist\w*|inexistent|(?:does|do|did){_NOT} (?:\w+ )?exist(?: any ?more)?|no longer (?:exists?|there|present|defined)"
     rf"|(?:is|are|was|were){_NOT} (?:\w+ )?(?:exist\w*|found|present|there|defined|created)|not (?:found|exist\w*|present|there|defined)|(?:could|can)(?: ?not|n't) be found|nobody (?:has )?(?:ever )?(?:made|created|defined|applied)"
-    r"|(?:has|have|had) (?:\w+ )?been (?:lost|renamed|taken out|pruned)|(?:was|were|got|been) (?:lost|renamed|unregistered|pruned|taken (?:out|away)|deregistered)|unregistered|ceased to exist|exists? nowhere|there (?:is|are|was|were|exists?) no|there's no|there isn't an?|no such(?! host)|no longer registered|isn't there|aren't there|(?:isn't|is not|are not|aren't|not) (?:in|part of|among|one of) (?:this|the|our|any) (?:cluster|namespace|nodes?)|none(?= of (?:these|those|the|its|them) (?:\w+ )?(?:exists?|is there))|unknown to \w+"
+    r"|(?:has|have|had) (?:\w+ )?been (?:lost|renamed|taken out|pruned)|(?:was|were|got|been) (?:lost|renamed|unregistered|pruned|taken (?:out|away)|deregistered)|unregistered|ceased to exist|exists? nowhere|there (?:is|are|was|were|exists?) no(?! missing)|there's no(?! missing)|there isn't an?|no such(?! host)|no longer registered|isn't there|aren't there|(?:isn't|is not|are not|aren't|not) (?:in|part of|among|one of) (?:this|the|our|any) (?:cluster|namespace|nodes?)|none(?= of (?:these|those|the|its|them) (?:\w+ )?(?:exists?|is there))|unknown to \w+"
     r"|n/a|nowhere (?:to be found|in sight)|no (?:trace|sign) of|no more|went missing|(?:isn't|is not|aren't|ain't|wasn't) (?:\w+ )?(?:there|listed|mentioned|defined|registered|in any)|no such thing|(?:was|were|got|been|have been|is) (?:\w+ )?(?:cleaned up|swept away|purged|thrown (?:away|out)|retired|decommissioned|taken (?:out|down|away)|torn down|nuked|blown away|trimmed|cut out|unpublished|rm'd)|(?:nobody|no ?one|none) (?:\S+ ){0,4}?(?:made|created|defined|applied|pushed|added|exists?|registered)|(?:was|were) never (?:\w+ )?(?:created|made|defined|applied|pushed|published|built|added|registered|there)|never (?:came into being|existed|existing)|not exist\w*|returns? (?:an )?empty list|did (?:create|make)(?= nobody)|(?:cluster|namespace|we|registry) (?:has|have|knows?|holds?|contains?) no (?:such )?\w+"
-    r"|nothing (?:by|of|with|under) (?:that|this) name|there(?:'s| is| are) (?:none|nothing)|never turned up|not to be found|is out there|no longer (?:\w+ )?(?:there|found|in)|erased|vanishes|disappears|deleted|dropped",
-    "lack": rf"lack(?:s|ed|ing)?|missing|without|no|(?:has|have|had|with) no|(?:does|do|did){_NOT} (?:\w+ )?(?:have|contain|hold|include|carry|define|list|know|mention|declare|specify|provide)(?: an?y?| the)?|loss of|lost|loses|losing|lose"
-    r"|(?:was|were|been|got|is|are) (?:deprived|stripped|robbed) of|omits?|omitted|drops|dropped|deprived of|stripped of|removal of|deletion of|absence of|there (?:is|are|was|were) no|there's no|no such|no longer (?:has|have|holds|contains|lists|carries)(?: an?y?| the)?"
+    r"|nothing (?:by|of|with|under) (?:that|this) name|there(?:'s| is| are) (?:none|nothing)|never turned up|not to be found|is out there|no longer (?:\w+ )?(?:there|found|in)|erased|vanishes|disappears|deleted|dropped"
+    r"|nuked|zapped|binned|trashed|blew (?:away|up)|blown away|tore down|wiped out|got rid of|did away with|chucked|scrapped|axed|ditched|kicked out|tossed|deletes|took out|(?:is|are|was|were) no more|(?:is|are) not among|(?:isn't|aren't) among|never (?:\\w+ )?(?:turned up|materiali[sz]ed)|only (?:in|exists in) (?:the )?(?:manifest|template|imagination)"
+    r"|not ?found|used to (?:exist|be there)|(?:took|takes|taken|wiped|blew|blown|tore|torn|threw|thrown|swept|cleaned|cut) (?:\S+ ){1,3}?(?:away|out)"
+    r"|(?:is|are) lost|lost its|doesn't live any ?more",
+    "lack": rf"lack(?:s|ed|ing)?|missing|without|no(?! (?:missing|deleted|lost|lack\w*|wrong))|(?:has|have|had|with) no|(?:does|do|did){_NOT} (?:\w+ )?(?:have|contain|hold|include|carry|define|list|know|mention|declare|specify|provide)(?: an?y?| the)?|loss of|lost|loses|losing|lose"
+    r"|(?:was|were|been|got|is|are) (?:deprived|stripped|robbed) of|omits?|omitted|drops|dropped|deprived of|stripped of|removal of|deletion of|absence of|there (?:is|are|was|were) no(?! missing)|there's no(?! missing)|no such|no longer (?:has|have|holds|contains|lists|carries)(?: an?y?| the)?"
     r"|deleted|removed|removing|deleting|took(?: away)?|takes? away|taken(?: away)?|revok\w+|non-?existent|nonexisting|inexistent|absent|empty|nobody (?:made|created)"
-    r"|misses|missed|came without|short of|has none|(?:hasn't|haven't|has not|have not)(?: got)?|never (?:had|got|received)|does(?: not|n't) (?:\w+ ){0,2}have|no longer (?:\w+ )?(?:has|have|contain\w*|hold\w*|names?|mentions?|lists?|owns?|possess\w*)|needs",
+    r"|misses|missed|came without|short of|has none|(?:hasn't|haven't|has not|have not)(?: got)?|never (?:had|got|received)|nuked|zapped|binned|trashed|blew away|tore down|wiped out|got rid of|scrapped|axed|ditched|does(?: not|n't) (?:\w+ ){0,2}have|no longer (?:\w+ )?(?:has|have|contain\w*|hold\w*|names?|mentions?|lists?|owns?|possess\w*)|needs"
+    r"|(?:goes|does|gone|do|go) without|short (?:of|a|one)|one (?:key|entry|line|setting|label) short|(?:does|do|did)(?: not|n't) (?:\w+ )?(?:grant|cover|allow|permit|let|list|extend)|no longer (?:\w+ )?(?:grants?|covers?|allows?|permits?|lets?)",
     "low": r"so (?:little|small|low|tight)|too (?:low|small|tight|little|strict|tiny|short|meagre|stingy|aggressive\w*|restrictive)|far (?:too |below|less|lower|under)|lowered|reduced|cut|only|tiny|low|lower|small|tight|below|less than|less|under|insufficient|not enough|n't enough|inadequate"
     r"|starv\w+|squeez\w+|capped|exceed\w*|exceeding|hits?|hitting|runs? out|beyond|over|above|shrunk|shrank|decreased|restrict\w*|mere(?:ly)?|just|a fraction|undersized|not sufficient|suffice|can(?:no|')t live|cannot (?:even )?(?:start|live|run|work|fit|boot)|needs? more|at most|strangl\w+|chok\w+|crippl\w+|drops?(?:ped)? to"
     r"|mere|meagre|puny|minuscule|a hundredth|a tenth|tiny|ridiculously|stingy|barely|hardly any|scant",
@@ -234,7 +259,8 @@ DEFECTS: Mapping[str, str] = {
     "blocked": r"block\w*|den(?:y|ies|ied|ying)|isolat\w+|cut(?:s|ting)?(?: it| them)? off|cut|drop(?:s|ped|ping)?|forbid\w*|forbad\w*|reject\w*|refus\w+|disallow\w*|den(?:y|ies)-all|allow\w*|permit\w*|prevent\w*|shut\w* (?:off|out)|restrict\w*|quarantin\w+|sever\w*|lock\w* (?:out|down)"
     r"|bars?|barred|no rules?|(?:no|without|zero) (?:ingress|egress)(?: rules?)?|filters?|filtered|stop(?:s|ped)?|keeps?|kept|interrupts?|swallow\w*|discard\w*|lets? (?:\w+ ){0,3}(?:in|out|through)|select\w*|(?:time|timed|timing)[ -]?outs?|cannot (?:reach|connect)|can't (?:reach|connect)|excludes?"
     r"|walls? off|walled|fence[sd]?(?: off)?|seal(?:s|ed)?(?: off)?|mutes?|nothing (?:gets|goes|comes|may|can)(?: \w+){0,2} (?:in|out|through)|no traffic|packets?|unreachable from|turns? away|turned away|lets? nothing|not (?:let|allow\w*|permit\w*)|neither"
-    r"|separat\w+|disconnect\w*|unplug\w*|alone on|island|muzzl\w*|gagg\w*|leaves nothing open|no exceptions",
+    r"|separat\w+|disconnect\w*|unplug\w*|alone on|island|muzzl\w*|gagg\w*|leaves nothing open|no exceptions"
+    r"|(?:cuts?|cutting|shuts?|shutting|walls?|walled|seals?|sealed|fences?|fenced|locks?|locked|closes?|closed|takes?|keeps?|kept|severs?) (?:\S+ ){1,4}?(?:off|out|away)|(?:off|apart) from (?:everyone|everybody|everything|the rest|all)|clos(?:es|ing) (?:all|every)|in quarantine",
     "stray": r"stray|foreign|second|extra|additional(?:ly)?|another|other|left[ -]?over|orphan\w*|unowned|unmanaged|hand-?(?:made|written|crafted|created)|manual(?:ly)?|static(?:ally)?|stale|bogus|rogue|alien|hard-?coded"
     r"|by hand|(?:no|not (?:the|a|any)|without (?:an? )?|nobody|none) ?(?:\w+ )?(?:owner\w*|controllers?|manages?|managed|keeps?|owns?)|not (?:made|written|managed|kept|created|owned) by|(?:nobody|no one) (?:has|serves|listens|answers|owns)|besides? the (?:controller|own)\S*"
     r"|beside (?:the|its)|in addition to|next to the|does(?: not|n't) belong|do(?: not|n't) belong|added (?:by|to|beside)|adds",
@@ -270,11 +296,11 @@ OTHER_CAUSES = (
     # the data
     r"|slow quer(?:y|ies)|missing index|lacks? an index|index (?:was|is) (?:dropped|missing)|corrupt\w* (?:data|files|index|database|collection)|data (?:is|are|was|were|got) corrupt\w*|collection (?:\S+ ){0,3}(?:empty|dropped|gone)|replica set election|primary election|step(?:ped|s)? down|replication lag"
     # the machines
-    r"|iops|(?:disk|storage|drive)s? (?:is |are |was |got |being )?(?:slow|throttled|saturated)|slow (?:disk|storage|drive)|network (?:card|cable|interface)|\bnic|packet loss|drops? (?:\S+ ){0,4}packets|\bmtu|conntrack\w*|iptables|kube-?proxy|\bcni|calico|flannel|cilium|kernel (?:bug|panic|upgrade)|clock skew|time drift|\bntp|cpu steal|noisy neighbou?r|nodes? (?:\S+ )?(?:was |has been |got )reclaimed"
+    r"|iops|(?:disk|storage|drive)s? (?:is |are |was |got |being )?(?:slow|throttled|saturated)|slow (?:disk|storage|drive)|network (?:card|cable|interface)|\bnic|packet loss|drops? (?:\S+ ){0,4}packets|\bmtu|conntrack\w*|(?:iptables|kube-?proxy)(?:'s)?(?: \S+){0,2} (?:(?:is|was|are|got) (?:\w+ )?(?:broken|down|stale|buggy|wrong|failing|dead|corrupt\w*|misconfigured|outdated|overloaded)|crash\w*|fail\w*|bugs?|stopped|hangs?|hung|flushed|out of sync)|(?:broken|stale|buggy|wrong|failing|dead|corrupt\w*|misconfigured|crash\w*|faulty) (?:iptables|kube-?proxy)|\bcni|calico|flannel|cilium|kernel (?:bug|panic|upgrade)|clock skew|time drift|\bntp|cpu steal|noisy neighbou?r|nodes? (?:\S+ )?(?:was |has been |got )reclaimed"
     # the control plane
     r"|\bpsp|api ?server (?:is |was )?(?:down|overloaded|slow|unavailable)|etcd|controller-manager (?:is )?down|scheduler (?:is )?(?:down|crashed|not running)|pod ?disruption|\bhpa|autoscal\w*|limit ?ranges?|finali[sz]ers?|stuck in terminating|ingress (?:controller|rule|resource|object)|service mesh|istio|envoy|linkerd"
     # names
-    r"|ndots|search (?:list|domains?|path)s? (?:\S+ ){0,4}(?:replaced|wrong|missing|changed)|(?:coredns|kube-dns|core ?dns)(?:'s)?:? (?:\S+ ){0,4}?(?:out of memory|oom\w*|crash\w*|overloaded|is down|not running|throttled|unavailable)|dns (?:timeouts?|latency|is slow)|\bttl"
+    r"|wrong search (?:domains?|lists?|paths?)|ndots|search (?:list|domains?|path)s? (?:\S+ ){0,4}(?:replaced|wrong|missing|changed)|(?:coredns|kube-dns|core ?dns)(?:'s)?:? (?:\S+ ){0,4}?(?:out of memory|oom\w*|crash\w*|overloaded|is down|not running|throttled|unavailable)|dns (?:timeouts?|latency|is slow)|\bttl"
     # the load
     r"|(?:is|are|was|were|simply|got) (?:\w+ )?overloaded|too much (?:load|traffic)|(?:traffic|load) (?:spike|peak|surge)(?! (?:is|was|has|had)(?: been)?(?: long| already)? (?:over|gone|past|passed|ended))|cannot cope|can't cope|\bddos|from (?:two|three|2|3) (?:replicas )?to one|one (?:\S+ )?(?:pod|replica) too few"
 )
@@ -285,8 +311,28 @@ ACTS: Mapping[str, str] = {
     "nobody_has": r"(?:no|none|nobody|not one|neither)(?: \S+){0,4} (?:has|have|had|knows?|was (?:given|told)|were (?:given|told)|is (?:given|told)|are (?:given|told)|sends?|sent|got|presents?|carr(?:y|ies))|nobody (?:was )?(?:told|gave|given|knows)"
     r"|never (?:been )?(?:given|told|got|received)|without (?:a |any |the |one|it)|unauthenticated|(?:do(?:es)?|did|was|were|has|have|is|are)(?: not|n't) (?:\w+ ){0,2}(?:send|sent|know|have|present|give|given|carry|told|got|configured)",
     "refuses": r"refus\w+|reject\w+|den(?:y|ies|ied)|declin\w+|turns? (?:\S+ )?(?:away|down)|(?:does not|doesn't|no longer|won't|will not) (?:accept|know|recogni[sz]e|take|let)\w*",
+    "right_value": r"(?:has|have|says|names|carries|contains|shows|is) (?:the |its |a )?(?:right|correct|proper|expected|usual|valid) (?:\w+ )?(?:port|value|target ?port|limit|image|key|entry|selector|label|password|command|address|name)s?",
+    "unset": r"(?:is|are|was|were) (?:\w+ )?(?:empty|unset|not set|blank|nil|none)",
+    "soft": r"preferred\w*|soft|a preference|best[- ]effort|advisory",
+    "one_way": r"only (?:the |its )?(?:\w+ )?(?:egress|ingress|outgoing|incoming)|(?:egress|ingress) only|(?<!no )(?<!nor )(?<!any )(?:ingress|egress) (?:is |stays |remains |still )*(?:open|allowed|free|untouched|unrestricted)|only (?:the )?traffic (?:of \S+ )?to (?:the )?internet",
+    "workload_gone": r"(?:deployment|statefulset|workload)(?: object)?(?: @\w*)? (?:was|is|has been|got) (?:\w+ )?(?:deleted|gone|removed|missing)|@\w* deployment (?:was|is|has been|got) (?:\w+ )?(?:deleted|gone|removed|missing)",
+    "other_nodes_well": r"(?:other|remaining) (?:two )?(?:workers?|nodes?)(?: \w+)? (?:takes?|accepts?|are|stay|schedule)",
+    "published": r"(?:offered|published|exposed|reachable|available|advertised) (?:on|at|under|as)(?: port)? \d{2,5}|(?:exposes?|publishes|offers|advertises)(?: port)? \d{2,5}",
+    "hands_on": r"(?:services?|svc)(?: @\w*)? (?:\w+ )?(?:hands?|passes|forwards?|relays?|sends?|routes?|directs?|delivers?|knocks?)(?: \S+){0,4}? (?:to|on|at|into) (?:(?:the|container|pods?|target|door) )*(?:port )?\d{2,5}",
+    "health_path": r"/healthz|/readyz|/livez",
+    "unplaced": r"(?:stays?|remains?|is|are|sits?|hangs?|waits?|stuck)(?: in)? (?:\w+ )?pending|un-?schedulable|failedscheduling|insufficient (?:memory|cpu)(?! limit)|no (?:single )?(?:node|machine|worker)\w*(?: \w+){0,3} (?:room|big|large|has|have|offers?|fits?)",
+    "pull_fails": r"image ?pull ?back ?off|err ?image ?pull|no registry|manifest unknown|(?:cannot|can't|could not|fails? to|unable to) (?:be )?pull\w*|isn't a thing|never (?:\w+ )?pushed",
+    "its_value": r"(?:its|the|whose) (?:value|target|host ?name) (?:\w+ )?(?:is|was|has|names|points|reads|says|contains|got) (?:\w+ )?(?:an? )?(?:typo|wrong|mis\w+|bad|invalid|incorrect|outdated|stale|another|different|garbage)|(?:typo|misspelling|mistake) in (?:its|the) value|(?:defined|set|there|present),? but (?:\w+ )?(?:wrong|invalid|misspelt|misspelled|points)",
+    "tolerated": r"(?<!none )(?<!nothing )(?<!nobody )(?<!no pod )(?<!which )(?<!that )tolerat(?:es|ed) (?:this|that|it|the|these)(?! (?:no|nothing))|(?:has|have|carries|carry) (?:the|a|its|their) (?:matching |right |required )?toleration",
+    "webhook_up": r"web-?hooks? (?:\S+ ){0,2}(?:is|are|was|were) (?:\w+ )?(?:up|running|healthy|reachable|alive|answering|working|fine)|(?:as|for being) (?:untrusted|unsigned)|violat\w+|on purpose|deliberately",
+    "into_pod": r"(?:\d{2,5}|ports?) (?:\d+ )?(?:on|of|in|inside|at) (?:the |its |their |each |all )?(?:pods?|containers?)|ports? inside|(?:inside|into|within) the (?:pods?|containers?)",
+    "port_now": r"ports? (?:number )?(?:is|was|became|reads|says|got)(?: now)? (?:\d{2,5} now|\d{2,5}(?= instead)|renumbered|moved|changed)|(?:reachable|available|offered|exposed|published|listening|found|served) (?:at|on|under)(?: port)? \d{2,5} now|(?:now )?(?:exposes?|offers?|publishes|advertises?)(?: port)? \d{2,5} (?:in place of|instead of|rather than)"
+    r"|(?:publishes|exposes|offers|advertises|opens) (?:is |only |now |just )*\d{2,5}",
+    "pullable": r"pull(?:s|ed|ing)? (?:\w+ )?(?:fine|ok|okay|well|without|successfully|in \d\S*|cleanly|properly|normally)|can be pulled(?! from)|(?:is|was) (?:present|there|available) (?:on|in) (?:the|every|each) (?:node|registry)|exists in the registry|(?:successfully|already) pulled",
+    "replaced_whole": r"(?:rolled|set|moved|brought|switched|reverted|put|went|gone)(?: \w+){0,2} back to|down-?graded|as a whole|in its entirety|no newer (?:pods?|one)|all (?:of )?its pods",
     "rewrites": r"(?:re-?|over)?writ(?:es?|ing|ten)|overwr\w+|revert\w*|re-?appl\w+|re-?sets?|puts? (?:it |that |the limit )?back|sets? (?:it |that |the limit )?back"
-    r"|patch(?:es|ed|ing)?|lowers?|lowered|lowering|cuts?|cutting|shrink\w*|undo(?:es|ing)?|pushes?|takes? (?:it )?down|keeps? (?:\w+ )?(?:setting|changing|lowering|cutting|putting)|sets?|writes?",
+    r"|patch(?:es|ed|ing)?|lowers?|lowered|lowering|cuts?|cutting|shrink\w*|undo(?:es|ing)?|pushes?|takes? (?:it )?down|keeps? (?:\w+ )?(?:setting|changing|lowering|cutting|putting)|sets?|writes?"
+    r"|re-?sync\w*|reinstat\w+|re-?impos\w+|rolls? (?:it|this|that) (?:out|back)|put back|(?:comes?|came) back|restores? (?:the )?(?:wrong|bad|old)|changes? (?:it|this|that)? ?back",
     "again": r"again|every (?:time|run|hour|night|day|few|\S+ minutes?|\S+ min)|whenever|repeated\w*|keeps?|each (?:run|time|hour|night)|on (?:its |a )?schedule|constantly|regularly|nightly|hourly|over and over|anew",
     "together": r"together|in (?:total|sum|all)|cumulativ\w+|combined|add(?:s|ed|ing)? up|sum(?:s|med)?(?: up| to)?|one after (?:the other|another)|in (?:a row|series|sequence|turn)|serial\w*|sequential\w*|chain\w*|accumulat\w+|altogether|totall?ing|all (?:of them|four)|each",
     "adds_up": r"add(?:s|ed|ing)? up|sum(?:s|med)? up|cumulativ\w+|accumulat\w+|(?:sum|total) of",
@@ -294,36 +340,44 @@ ACTS: Mapping[str, str] = {
     "violates": r"violat\w+|(?:does|do|did)(?:n't| not) (?:meet|satisfy|comply with|conform to)|break\w*|non-?complian\w+|not complian\w+|too strict|stricter|enforc\w+",
     "unknown_ca": r"(?:signed|issued) by (?:an? |the )?(?:\w+ )?(?:unknown|untrusted|different|other|another|foreign|wrong)(?: \w+){0,2}|(?:has|have|had|did)(?:n't| not|nothing| never) (?:sign\w*|issue\w*)|unknown (?:certificate )?authority|self-?signed|(?:is|are|was|were)(?:n't| not) (?:signed|issued) by",
     "untrusted": r"un-?trusted|(?:does|do|did|will|would|is|are|can|could)(?:n't|not| not| no longer) (?:be )?(?:trust\w*|verif\w+|validat\w+)|no longer trust\w*|(?:fails?|failed) (?:to )?(?:trust|verif\w+|validat\w+)|distrust\w*",
-    "expired": r"expir\w+|out ?-?dated|past (?:its|the|their) (?:date|end|not ?after|validity|expiry)|ran out|run out|runs out|lapsed|no longer valid|not valid any ?more|over(?: since)?|too old|(?:is|was) not renewed|never renewed|not ?after",
+    "expired": r"expir\w+|out ?-?dated|past (?:its|the|their) (?:date|end|not ?after|validity|expiry)|ran out|run out|runs out|lapsed|past its date|nobody (?:has )?renewed|nobody (?:\w+ )?renew\w*|not (?:been )?renewed|no longer valid|not valid any ?more|over(?: since)?|too old|(?:is|was) not renewed|never renewed|not ?after"
+    r"|exp'?d|no longer in date|run its course",
     "held": r"holds?|held|holding|keeps?|kept|keeping|takes?|took|taken|taking|owns?|acquir\w+|sits? on|sitting on|grabs?|grabbed|has|having|open|never (?:commits?|committed|releases?|released|ends?|lets go)|granted|occup\w+|lock(?:s|ed)|monopoli\w+",
     "bygone": r"old(?:er)?|outdated|obsolete|former|previous|legacy|earlier|left ?-?over|retired|superseded|deprecated|abandoned|prior|ancient|bygone|stale",
-    "bygone_pods": r"(?:old(?:er)?|outdated|obsolete|former|previous|legacy|earlier|left ?-?over|retired|superseded|forgotten|abandoned|stale|second|additional|extra|parallel) (?:\S+ ){0,3}?(?:deployments?|workloads?|replica ?sets?|pods?|cop(?:y|ies)|instances?|backends?|servers?|fleet|stack)",
+    "bygone_pods": r"(?:old(?:er)?|outdated|obsolete|former|previous|legacy|earlier|left ?-?over|retired|superseded|forgotten|abandoned|stale|second|additional|extra|parallel) (?:\S+ ){0,3}?(?:deployments?|workloads?|replica ?sets?|pods?|cop(?:y|ies)|instances?|backends?|servers?|fleet|stack)"
+    r"|(?:two|both|different|several|three) (?:generations|versions|builds|releases)(?: of)?|[a-z][\w-]*-(?:legacy|old|previous)",
     "beside": r"beside|besides|alongside|next to|in parallel|side by side|still|as well|also|too|together with|at the same time|in addition|mixed?|both|behind (?:(?:the|its|their|that|this|a|same) )*(?:services?|svc|names?|endpoints?)|(?:share|part|half|third|quarter|fraction|some|portion) of|joins?|joined",
     "rotated": r"rotat\w+|rotation|renewed|re-?issued|re-?keyed|changed|new|newer|replaced|altered|re-?set|modified|another|different|differs?|swapped",
     "stale": r"stale|old|older|former|previous|outdated|obsolete|superseded|earlier|left ?-?over|(?:no longer|not|never|nobody|doesn't|does not|did not|didn't|isn't|wasn't|won't) (?:\w+ ){0,2}?(?:accept\w*|match\w*|valid|known|knows?|agree\w*|told|updated|take\w*|got|get|given|right|fit\w*|carried|let\w*)"
     r"|out of (?:sync|step|date)|mis-?match\w*|disagree\w*|differs?|wrong|before (?:the )?rotation|from before|refus\w+|reject\w+|still|invalid|forgot\w*",
     "twice": r"twice|two times|two (?:entries|definitions|values)|duplicat\w*|shadow\w*|hid(?:es|ing|den)|overrid\w+|overrode|overwr\w+|wins|takes effect"
-    r"|(?:second|later|last|another|other) (?:\w+ )?(?:definition|entry|value|one|declaration|line)|redefin\w+|defined again|given again|both",
+    r"|(?:second|later|last|another|other) (?:\w+ )?(?:definition|entry|value|one|declaration|line)|redefin\w+|defined again|given again|both"
+    r"|(?:a|the) second time|once more|(?:later|last|second) (?:one )?wins|re-?declar\w+|defined (?:\S+ ){0,4}again|two (?:different )?(?:\S+ )?(?:entries|lines|values)",
     "takes_all": r"(?:all|every|each) (?:of )?(?:the |its )?(?:old |running |serving |healthy )?(?:pods?|replicas?|cop(?:y|ies)) (?:\S+ ){0,3}(?:go|gone|away|down|at once|removed|terminated|deleted|stopped|killed|drained)"
     r"|(?:takes?|took|taken|drains?|drained|removes?|removed|kills?|killed|stops?|stopped|terminates?|terminated|deletes?|deleted) (?:away |down )?(?:all|every|each|the (?:last|only|old)) (?:of )?(?:the |its )?(?:old |running |serving |healthy )?(?:pods?|replicas?|cop(?:y|ies))"
-    r"|(?:no|not one|nothing|none) (?:old |serving )?(?:pods?|replicas?|cop(?:y|ies))? ?(?:is |was |has to be |need be )?(?:kept|left|spared|retained)|100 ?%|lets? (?:all|every) (?:\S+ ){0,3}go",
+    r"|(?:no|not one|nothing|none) (?:old |serving )?(?:pods?|replicas?|cop(?:y|ies))? ?(?:is |was |has to be |need be )?(?:kept|left|spared|retained)|100 ?%|lets? (?:all|every) (?:\S+ ){0,3}go"
+    r"|(?:all|every|each)(?: of)?(?: its| the)? (?:replicas?|pods?|cop(?:y|ies)|instances?)(?: (?:to|may|can|might|could))? (?:be |go )?(?:unavailable|down|away|missing|killed|removed)(?: at once| together| at the same time)?"
+    r"|(?:take|kill|remove|stop|terminate|drain|delete|throw)(?:s|ed)?(?: down| away| out)? (?:all|every|each|the)(?: of)?(?: the| its)? (?:old |previous |running |serving |existing |current )?(?:pods?|replicas?|cop(?:y|ies)|instances?|generation) (?:\S+ ){0,2}?(?:first|before|at once|together|right away|immediately)",
     "unanswered": r"un-?reachable|un-?answered|(?:can(?:not|n't| not)|could(?:n't| not)) be (?:called|reached|asked|contacted)|nobody (?:answers|is there|behind)|no (?:one|body) (?:answers|behind)"
     r"|(?:does|do)(?:n't| not) (?:exist|answer|respond)|no longer (?:exists?|installed|there|answers)|un-?installed|without (?:a )?back-?end|no (?:back-?end|endpoints|such service)|failed (?:to call|calling)|not found|nowhere|missing",
     "node_dead": r"(?:nodes?|machines?|hosts?|[\w-]*workers?-?\d*|kubelets?|server|box),?(?: \S+){0,3} (?:is|are|was|went|has gone|has been|have been|goes|stands) (?:\w+ )?(?:down|dead|off-?line|powered (?:off|down)|not ?-?ready|unreachable|lost|silent|switched off|without power)"
     r"|(?:nodes?|machines?|hosts?|[\w-]*workers?-?\d*|servers?|box),?(?: \S+){0,3} (?:has )?(?:died|went dark|gave up the ghost|dropped off|failed|crashed|lost (?:its )?power|has no power|does not (?:answer|respond|report)|stopped (?:reporting|responding|answering)|disappeared)"
     r"|(?:node|machine|host|power|hardware) (?:failure|outage|loss)|loss of (?:the )?(?:node|machine|host|power)|(?:dead|failed|lost|crashed|downed|unreachable|powered-off|notready) (?:worker )?(?:node|machine|host|worker)"
-    r"|(?:no|without|lost|missed|missing) (?:\w+ )?heart-?beats?|stopped posting (?:node )?status|kubelet (?:\S+ ){0,4}(?:stopped|silent|gone|not (?:reporting|responding|posting))|notready|node status unknown",
+    r"|(?:no|without|lost|missed|missing) (?:\w+ )?heart-?beats?|stopped posting (?:node )?status|kubelet (?:\S+ ){0,4}(?:stopped|silent|gone|not (?:reporting|responding|posting))|notready|node status unknown"
+    r"|[\w-]*worker-?\d* (?:is|was|went) (?:completely |simply |just )?off(?! limits)",
     "forwards": r"forward\w*|rout(?:es?|ed|ing)|sends?|sent|sending|directs?|directed|directing|points?|pointing|pointed|maps?|mapped|mapping|hand(?:s|ed)?(?: \w+)?(?: over)?|deliver\w*|relays?|proxies|targets?|targeting|hits?|goes|go|dials?"
-    r"|pass(?:es|ing)(?: \w+)? (?:on|to)|shovels?|lands?|ends? up|pipes?|aims?|aimed|aiming|dispatch\w*|steers?",
+    r"|pass(?:es|ing)(?: \w+)? (?:on|to)|shovels?|lands?|ends? up|pipes?|aims?|aimed|aiming|dispatch\w*|steers?"
+    r"|wired|re-?wired|trained (?:on|at)|fans? out|spreads?|passes (?:\w+ )?(?:traffic|connections|requests) (?:on )?to|traffic on",
     "offers": r"offer\w*|expos\w*|publish\w*|listens?|listening|serv(?:es?|ing)|advertis\w*|available|reachable|opened|moved|declares?|uses?|is on|runs on|now on|sits on|answers on",
     "nopods": r"(?:no|zero|not a single|not any|none of (?:its|the|them)) (?:\S+ ){0,2}?(?:pods?|workloads?|containers?|labels?)|(?:match|select)(?:es|s|ing|ed)? (?:no|nothing|none|nobody|zero)(?: \w+){0,2}|(?:does|do|did|is|are)(?: not|n't) (?:\w+ )?(?:match\w*|select\w*|carr\w+|bear\w*|have|hav\w+)"
     r"|nothing (?:matches|carries|has)|nobody (?:carries|has|bears)|no pods?|pods? (?:lack|do not|don't|without)|no (?:ready )?endpoints?|without endpoints?|none (?:of \S+ )?(?:carries|has|have|bear\w*)|not (?:carried|borne|present|found) (?:by|on)|never matches|cannot match|can't match|finds? no"
     r"|(?:which|that|and) they (?:lack|don't have|do not have|never had)|not a single one|(?:pods? )?(?:don't|do not|doesn't|does not) (?:wear|own|show|fit|possess)|only have|never (?:had|carried|wore|bore)|matches nobody|(?:no|not any|not one) (?:pod|workload|container) (?:\w+ )?(?:is having|has|carries|wears|bears|owns|shows)|none (?:do|does|has|have|carry|of the pods)|nobody is (?:there|behind)|selects? (?:nothing|nobody|no one)|is on no pod|on no pod|no pod"
-    r"|not one (?:pod|of)|(?:isn't|is not|aren't) (?:among|on|in) (?:the|any|its|their|a) (?:labels|pods?|label)|nobody|no such label|unlabell?ed",
+    r"|not one (?:pod|of)|(?:isn't|is not|aren't) (?:among|on|in) (?:the|any|its|their|a) (?:labels|pods?|label)|nobody|no such label|unlabell?ed"
+    r"|never (?:given|got|received|assigned|wearing)|nobody wears|without (?:that|this|the) label|lack(?:s|ing)? (?:that|this|the|it)|short of (?:that|this) label",
     "extra": r"extra|additional(?:ly)?|added|superfluous|unneeded|another label|requires?|asks?|demands?",
     "also": r"also|as well|too broad|too wide|too general|too generic|overly broad|too loose|too permissive|overbroad|over-?match\w*|both|multiple|more than (?:its own|one|just)|in addition|besides|likewise|either workload|not (?:only )?its own|not just|beyond its own|other pods|two (?:workloads|deployments|kinds)|mix\w*|half|part of|some of|widened|broadened|loosened|unspecific"
     r"|too|alongside|on top of|besides its own|a second (?:workload|deployment)|every other|one in (?:two|three)|a (?:third|part|fraction|share) of",
-    "foreign_pods": r"(?:foreign|unrelated|other|wrong|extra|stray|strange|alien|unwanted|unintended|another|others'|someone else's|neighbou?r\w*) (?:\w+ ){0,3}?(?:pods?|endpoints?|backends?|workloads?|deployments?|services?|components?|containers?|addresses|instances?)(?:'s)?(?: pods?)?|pods? (?:\w+ ){0,3}?(?:of|from|belonging to|that belong to|owned by|run by) (?:another|a different|an unrelated|other|a foreign|a second|@_*)|@_* (?:\S+ )?pods?",
+    "foreign_pods": r"(?:foreign|unrelated|other|wrong|extra|stray|strange|alien|unwanted|unintended|another|others'|someone else's|neighbou?r\w*) (?:\w+ ){0,3}?(?:pods?|endpoints?|backends?|workloads?|deployments?|services?|components?|containers?|addresses|instances?)(?:'s)?(?: pods?)?|pods? (?:\w+ ){0,3}?(?:of|from|belonging to|that belong to|owned by|run by) (?:another|a different|an unrelated|other|a foreign|a second|@_*)|@_* (?!own )(?:\S+ )?pods?",
     "shared": r"shar(?:e|es|ed|ing)|common|(?:also|too|both|as well) (?:carry|carries|have|has|bear|bears|carried)|both (?:\w+ )?(?:carry|have|bear)|in common|carr(?:y|ies) (?:it|the same|that|this)?(?: \w+)? ?(?:too|as well|also)|same label"
     r"|wears?|same (?:\S+ )?label|that label|this label",
     "runs": r"runs?|running|ran|execut\w+|starts?|started|starting|launch\w*|invokes?|boots?",
@@ -332,26 +386,31 @@ ACTS: Mapping[str, str] = {
     "other_node": r"(?:another|other|different|wrong|separate|not that|second|elsewhere|not the same)(?: worker)? ?(?:node|machine|host|worker|one)?|elsewhere|node other than|(?:is|are|lies?|lives?|sits?|resides?|located|local|bound|tied|attached|lie) (?:\w+ ){0,2}?(?:not|on|to|at|elsewhere)|not (?:available|there|on)|(?:its|the) (?:volume|data) (?:is|lives?|lies|are)|where",
     "no_node": r"(?:no|none of the|not one|not a single|zero|without a) (?:\S+ ){0,3}?(?:nodes?|machines?|hosts?|workers?)|nodes? (?:\S+ ){0,6}?(?:does not exist|doesn't exist|do not exist|is missing|not exist|non-?existent|no longer exists?|is gone|is unknown|nobody has)|non-?existent (?:\w+ )?(?:node|host|machine|worker)"
     r"|missing node|unknown node|node that (?:is|was) (?:not|never)|no such node|(?:there is|there's) no such (?:node|machine|host)|(?:node|machine|host|worker) which (?:does|is) not|imaginary node|fictitious node|(?:imaginary|phantom|absent|vanished|bogus) (?:node|host|machine)|no (?:node|machine) (?:has|carries|bears|satisf\w+|match\w+)"
-    r"|no such (?:worker )?(?:box|server|node|machine|host|worker)|(?:cluster|we) (?:has|have|knows?) no (?:such )?(?:worker )?(?:node|machine|host|worker|server|box)|(?:node|host|machine|worker|hostname|name) (?:\S+ ){0,4}(?:that|which) (?:isn't|is not|does not|doesn't|do not|nobody|no one)|not (?:part of|in|a member of) (?:the|this|our) cluster|(?:none|no one|not one) of (?:the|our|its|them)",
+    r"|no such (?:worker )?(?:box|server|node|machine|host|worker)|(?:cluster|we) (?:has|have|knows?) no (?:such )?(?:worker )?(?:node|machine|host|worker|server|box)|(?:node|host|machine|worker|hostname|name) (?:\S+ ){0,4}(?:that|which) (?:isn't|is not|does not|doesn't|do not|nobody|no one)|not (?:part of|in|a member of) (?:the|this|our) cluster|(?:none|no one|not one) of (?:the|our|its|these|those) (?:\w+ ){0,2}(?:nodes?|machines?|hosts?|workers?|boxes)",
     "unsatisfied": r"unsatisf\w+|(?:can|could)(?: ?not|n't| never) be (?:satisfied|met|fulfilled|scheduled|placed)|no (?:node|machine)\w* (?:satisf\w+|match\w+|has|carries|fits)|match(?:es)? no(?:thing|ne)?|nobody|nothing (?:matches|satisfies)|fulfils?|never be",
     "conflict": r"conflict\w*|collid\w+|collision\w*|clash\w*|contention|fight\w*|compet\w+|same|both|already|taken|in use|occup\w+|steals?|stole|takes|took|grabs?|grabbed|two|twice|duplicat\w+|also (?:binds?|listens?|wants?)|like the main|holds?|races?|hijack\w*|contend\w*|shar\w+|wants?|binds?|bound|listens?"
     r"|tak(?:es|ing|en)|fights?|squat\w*|snatch\w*|beats?|rival\w*|wrestl\w*|battl\w*"
-    r"|listening|competing|clashes",
+    r"|listening|competing|clashes"
+    r"|got there first|beat (?:it|them) to it|owns|reserved|has (?:it|this port|that port)",
     "waits": r"wait\w*|loop\w*|hang\w*|hung|stuck|block\w*|never (?:ends?|finish\w*|complet\w*|succeed\w*|exits?|terminates?|returns?|gets?|comes?|done|passes)|polls?|polling|spins?|forever|for ever|endless\w*|sleeps?|does(?: not|n't) (?:finish|complete|end|exit|terminate|return)|stall\w*|until|looks? for|held|holds|fail\w*|cannot (?:complete|finish)"
     r"|never (?:lets go|answers?|comes up|appears?)|in vain|again and again|retr(?:y|ies|ying)",
     "revoked": r"revok\w+|revocation|withdr[ae]wn?|taken away|took away|takes away|downgrad\w+|demoted|depriv\w+|strip\w*|lost|loses|lose|losing|no longer (?:has|have|holds|allowed|permitted|may)|(?:is|was)(?: not|n't) (?:allowed|permitted)|gone|removed|missing|absent|lacks?|lacking|empty|insufficient|without|only (?:has|read)|read-?only|deleted|dropped|denied|changed|reduced|disappeared|none|wrong|instead|may not|has no|no|not granted|no grants"
     r"|took|taken|strips?|has none|no more|gone|ha(?:s|d) (?:been )?(?:removed|taken)|does(?: not|n't) (?:have|hold)|never",
     "incompatible": r"incompatib\w+|not compatible|un-?supported|not supported|can(?: ?not|n't|'t) (?:\w+ )?(?:read|open|use|handle|start (?:on|with)|understand|load|work with|deal with)|refus\w+|unable to (?:read|open|use)|too (?:new|old|recent|far)|won't (?:read|open|start)|will not (?:read|open)|reject\w*|does(?: not|n't) (?:understand|support|accept|read)|skip\w+|jump\w*|newer|major version|different major"
     r"|(?:cannot|can't|won't|refuses to|does not|doesn't|unable to) (?:\w+ ){0,3}(?:read|open|use|accept|understand|handle)|too (?:big|large|far) a (?:jump|step|leap)|not (?:able|made) to (?:read|open|use)|wrong mongod version|upgrade problem"
-    r"|(?:cannot|can't|unable to|not able to|never learnt to|refuses to|won't|stops at once|chokes? on|gives up on|does not know|doesn't know) (?:\w+ ){0,3}(?:read|open|work|cope|deal|handle|use|files?|format)|four major|major versions?|several majors?",
+    r"|(?:cannot|can't|unable to|not able to|never learnt to|refuses to|won't|stops at once|chokes? on|gives up on|does not know|doesn't know) (?:\w+ ){0,3}(?:read|open|work|cope|deal|handle|use|files?|format)|four major|major versions?|several majors?"
+    r"|won't touch|will not touch|balks? at|makes? no sense of|can(?:not|'t) make (?:any )?sense of|unable to upgrade|not (?:upgradable|readable)|unreadable (?:for|to|by)|refuses? (?:the|its|to)|does not take|can't do anything with",
     "upgraded": r"up-?grad\w+|bump\w*|downgrad\w+|jump\w*|moved|major|newer|version (?:change|jump|bump|skew|mismatch)|rolled out|changed|switched|set|replaced|runs?|uses?"
-    r"|raised|lifted|brought|switched|swapped|new(?:er)? (?:server|version|release|major)|went (?:to|from)",
+    r"|raised|lifted|brought|switched|swapped|new(?:er)? (?:server|version|release|major)|went (?:to|from)"
+    r"|taken (?:\S+ ){0,4}?(?:straight )?to|catapult\w*|leap\w*|straight (?:from|to)|started with|raised",
     "unpullable": rf"registry (?:does not|doesn't|has never) (?:have|know|had)|(?:can(?: ?not|n't|'t)|could(?: not|n't)|unable to|fail\w*(?: to)?|impossible to|never) (?:be )?(?:\w+ )?(?:pull\w*|fetch\w*|download\w*|found|resolved|find)|(?:is|was|are)(?:{_NOT}) (?:available|found|pullable|in (?:the|any) registry)|image ?pull ?back ?off|err ?image ?pull|unpullable|unavailable|nonexistent|not (?:available|found)|no registry|in no registry|unknown to (?:the|any) registry|manifest unknown|invalid ?image ?name"
-    r"|(?:could|can)(?:not|n't| not) (?:\w+ ){0,3}(?:find|be found|pull)|any registry|never (?:\w+ )?(?:pushed|published|built)|nobody (?:\w+ )?(?:pushed|published|built)|pull(?:s|ing)? (?:\S+ ){0,3}(?:fails?|forever|in vain|errors?)|manifest (?:\S+ )?not found|no such (?:image|tag|repository)|not published|does(?: not|n't) exist|do not exist|made[- ]up|bogus|invented|unresolvable|backs? off",
+    r"|(?:could|can)(?:not|n't| not) (?:\w+ ){0,3}(?:find|be found|pull)|any registry|never (?:\w+ )?(?:pushed|published|built)|nobody (?:\w+ )?(?:pushed|published|built)|pull(?:s|ing)? (?:\S+ ){0,3}(?:fails?|forever|in vain|errors?)|manifest (?:\S+ )?not found|no such (?:image|tag|repository)|not published|nothing (?:that )?(?:any|a|the) (?:\w+ )?registry|no registry (?:\w+ )?(?:has|knows?|could|can|serves|delivers?|offers?)|does(?: not|n't) exist|do not exist|made[- ]up|bogus|invented|unresolvable|backs? off"
+    r"|(?:can(?: ?not|n't|'t)|could(?: not|n't)|unable to|impossible to) (?:be )?(?:\w+ )?(?:obtain\w*|retriev\w*|locat\w*|got|get)|nobody (?:has |had )?(?:ever )?pushed|(?:isn't|is not) in any (?:registry|repo\w*)|nowhere to be pulled",
     "defective": r"defect\w*|(?:memory[- ])?leak(?:s|y|ed|ing|age)?|bug\w*|bugg?y|faulty|broken|flawed|bad|crash\w*|fails?|failing|regression|corrupt\w*|damaged|unstable|does(?: not|n't) (?:work|stay up|start)|botched|poor|rotten|panics?|malfunction\w*|dud"
     r"|nil[ -]pointer\w*|null[ -]?(?:pointer|reference)\w*|seg(?:mentation )?fault\w*|unhandled exception|programming error"
     r"|has a bug|garbage|rubbish|busted|borked|lemon|unfinished|segfaults?|dies|exits|falls? (?:down|over)|aborts?|does(?: not|n't) survive|can(?:not|'t) stay up|is no good|not (?:working|stable|usable)|unusable"
-    r"|dying|worn(?: out)?|on (?:its|the) way out|gives? up|giving up|kaput|failing|had it",
+    r"|dying|worn(?: out)?|on (?:its|the) way out|gives? up|giving up|kaput|failing|had it"
+    r"|los(?:es|ing) memory|never (?:frees|releases|gives back|returns)|(?:eats|eating|hogs|hogging|devours) (?:up )?(?:\w+ )?(?:memory|ram)|(?:memory|footprint|resident set|rss) (?:\S+ ){0,2}?(?:grows|climbs|rises|creeps|balloons|keeps (?:growing|climbing|rising))|falls over|blows up|keels over|conks out|(?:won't|will not) (?:start|stay up|run|come up|boot)|throws (?:an? )?(?:\w+ )?(?:error|exception)|no good",
     "external": r"external|public|outside|8\.8\.8\.8|1\.1\.1\.1|(?<![.\w])google(?![.\w])|foreign|custom|own|bypass\w*|by-?pass\w*|ignor\w+|none|default|circumvent\w*|go(?:es)? (?:around|past)|not (?:use|ask|know)|(?:does|do)(?: not|n't) (?:\w+ )?(?:use|ask|know|consult|resolve)|around|past|away from|unaware|host's|node's|internet|wrong|instead|sends?",
     "tells": r"answers?|answering|returns?|returning|denies|deny|denied|zones?|replies|responds?|rules?|blocks?|template|rewrites?|overrid\w+|changed|edited|modified|poison\w*|intercept\w*|refus\w+|added|tampered|entry"
     r"|lies|lying|says|pretends?|swears|claims|den(?:ied|ying)|returns?",
@@ -367,7 +426,7 @@ ACTS: Mapping[str, str] = {
     "ready": r"ready|readiness|unready|not-ready|out of (?:its|the) service|taken out|endpoints?|rotation|load balanc\w+|polls?"
     r"|admitted"
     r"|rdy",
-    "asks": r"asks? for|asking for|requests?|requesting|requested|demands?|demanding|wants?|reserves?|reserving|needs? more|claims",
+    "asks": r"asks? for|asking for|(?<!each )(?<!every )(?<!per )(?<!any )requests?|requesting|requested|demands?|demanding|wants?|reserves?|reserving|needs? more|claims",
     "misnamed": r"mis-?(?:spelled|spelt|named|typed)|typo\w*|renamed|under another name|under (?:the )?(?:name )?\S+ instead|wrong (?:name|key|case|spelling|capitali[sz]ation)|lower-?cased?|capitali[sz]ed|nested|commented out",
     "no_component": r"(?:has|have|shows?|lists?|contains) no @_*",
     "incompatib": r"incompatib\w+|not compatible",
@@ -378,7 +437,8 @@ ACTS: Mapping[str, str] = {
     r"|(?:0|zero|no) (?:desired |wanted |configured )?replicas?(?! (?:are |is )?(?:ready|available|up|running))",
     "dropped_user": r"dropuser|drop(?:ped)? (?:the |its )?(?:data ?base |db |mongo |admin )*user|user ?not ?found",
     "fine": r"(?:is|are|was|were|looks?|seems?) (?:itself |all |perfectly |quite |still )?(?:fine|right|correct|good|ok|okay|well|in order|sound|healthy|as it (?:should|ought to) be|unchanged|untouched)|(?:needs|need) no change",
-    "present": r"exists?(?! (?:no|nowhere|in no|any))|(?:is|are) (?:still |also |even |all |both |in fact )?(?:there|present|in place)|in place|among (?:its|the|them)|is where it",
+    "present": r"(?<!used to )exists?(?! (?:no|nowhere|in no|any))|(?:is|are) (?:still |also |even |all |both |in fact )?(?:there|present|in place)|in place|among (?:its|the|them)|is where it"
+    r"|still (?:defines|contains|lists|holds|carries|has it)|(?:does|do) (?:exist|define|contain)",
     "counted": r"(?:number|count) of \**\w+|object-?counts?|pods to \d+|\d+ (?:pods|services|objects)|how many",
     "ephemeral": r"ephemeral\S*|emptydir|disk space",
     "other_user": r"(?:root|backup|back-up|monitor\w*|exporter|readonly|read-only|reader|guest|migrat\w*|metrics|reporting)(?= (?:user|account|login|role|does|is|was|has|had|of|in|on|lost|lacks)|\W*$)|(?:user|account|login)[: ]+[\"']?(?:root|backup|monitor\w*|exporter|readonly|reader|guest|migrat\w*|metrics|reporting)",
@@ -392,11 +452,13 @@ ACTS: Mapping[str, str] = {
     "public_dns": r"(?:asks?|uses?|using|quer\w+|talks? to|configured with|pointed (?:to|at)|points? (?:to|at)|goes to|go to|sent to|sends|given) (?:\S+ ){0,4}?(?:google(?:'s)?(?: public)? dns|(?:public|external|outside|internet) (?:dns|resolver|name ?server)s?|8\.8\.8\.8)",
     "resolution": r"name resolution|resolution of names|name lookups?|dns (?:quer\w+|requests?|lookups?)",
     "limit_range": r"limit ?ranges?",
-    "same_node": r"(?:same|own|caller's(?: own)?|client's(?: own)?|callers'(?: own)?|clients'(?: own)?|local|one's own|that very) (?:node|machine|host|worker)s?|node-?local|same-node|(?:local|node) only|local (?:pods?|endpoints?|backends?|traffic)",
+    "same_node": r"(?:same|own|caller's(?: own)?|client's(?: own)?|callers'(?: own)?|clients'(?: own)?|local|one's own|that very) (?:node|machine|host|worker)s?|node-?local|same-node|(?:local|node) only|local (?:pods?|endpoints?|backends?|traffic)"
+    r"|shar(?:e|es|ing) (?:a|the|its|their) (?:node|machine|host)|co-?located|(?:node|machine|host) of (?:the )?(?:caller|client)s?|(?:its|their) own (?:node|machine|host)",
     "is_local": r"local",
     "own_selector": r"match ?labels|adopt\w*|(?:deployment|replica ?set|workload|statefulset)(?:'s)? (?:label )?selector|selector of (?:the |its )?(?:deployment|replica ?set)|own template",
     "host_network": r"host ?network\w*",
-    "rbac": r"rbac|role ?-?bindings?|cluster ?roles?|bind\w* a role|permissions?|may not|not allowed to",
+    "rbac": r"rbac|role ?-?bindings?|cluster ?roles?|bind\w* a role|permissions?|may not|not allowed to"
+    r"|[a-z@_][\w@-]*-rbac-(?:role|binding|rolebinding)",
     "require": r"must specify|must declare|require\w*|declar\w+|specif\w+|forbid\w*|forbad\w*|reject\w*|refus\w+|block\w*|den(?:y|ies|ied)|exceed\w*|exhaust\w*|full|used up|prevent\w*|keeps?|limits?|stops?|disallow\w*|not allow\w*|allows? (?:no|only)|admission|demands?|fail\w*|cannot|can't|hits?|low|bars?|caps?|hinder\w*|rules out",
     "pending": r"pending|schedul\w+|unschedulable|placed|place|node\w*|pods?|noschedule|noexecute|carr\w+|added|put|has|have",
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
@@ -138,8 +139,12 @@ class Details:
             own = {_canonical(match.group()) for match in sort.finditer(f"{wrong} {named}")} or (
                 known if self.spec.mechanism == "port_conflict" else set()
             )
-            others = [word for value, word in said.items() if value not in known]
-            if own and others and not own & set(said):
+            if sort in (_QUANTITY, _RATE, _SHARE) and own and said and not any(_among(v, own) for v in said):
+                # Nothing but the healthy value is given, and not as one that was: "its limit is 1000m".
+                if not _BEFORE.search(text):
+                    return next(iter(said.values()))
+            others = [word for value, word in said.items() if not _among(value, known)]
+            if own and others and not any(_among(value, own) for value in said):
                 return others[0]
         return ""
 
@@ -168,6 +173,14 @@ class Details:
     def _turned_round(self, text: str) -> bool:
         """Whether the wrong value is called the right one, or the right one the wrong."""
         wrong, right = plain(self.spec.wrong), plain(self.spec.right)
+        if right.isalpha() and wrong and not self.spans(text):
+            # "internalTrafficPolicy is Cluster, the default"
+            field = re.escape(plain(self.spec.field))
+            said = rf"(?<![\w-]){field}(?: \S+){{0,3}}? ?(?:is|are|reads|says|=|:|has|set to)(?: \w+)? ?[\"']?{re.escape(right)}(?![\w-])"
+            if re.search(said, text) and not re.search(
+                r"\b(?:should|must|ought|was|not|instead)\b|n't\b", text
+            ):
+                return True
         if wrong and len(wrong) < 80:
             ought = r"(?:should (?:be|have been)|must be|instead of|rather than|expected(?: to be)?|correct(?: \w+)? is|healthy(?: \w+)? is)"
             if re.search(rf"\b{ought}(?: \w+)? {re.escape(wrong)}(?![\w-])", text):
@@ -207,6 +220,8 @@ class Details:
             return [_RATE]
         if mechanism in ("impatient_retries", "collector_overworked"):
             return [_TUNED]
+        if mechanism == "unsafe_rollout_strategy":
+            return [_SHARE]
         if mechanism == "missing_config_key":
             return [_ADDRESS]
         if mechanism in ("feature_flag_enabled", "missing_variable", "wrong_variable"):
@@ -231,7 +246,7 @@ def _in_pairs(text: str) -> str:
 
 
 _IDENTIFIER = re.compile(
-    r"(?<![\w@./=:-])(?!10\.|172\.|192\.|e\.g|i\.e|http|and/|w/|read/|deploy|svc/|pod/|cm/|po/|/)(?:[a-z][\w-]*\.[\w.-]+/[\w./-]*\w(?:=[\w.-]+)?|[a-z][\w./-]*=[\w.-]*[a-z][\w.-]*|[a-z][\w./-]*:v?\d[\w.-]*|(?:sre|kind)-worker\d*)(?![\w@/=-])"
+    r"(?<![\w@./=:-])(?!(?:failurepolicy|dnspolicy|internaltrafficpolicy|imagepullpolicy|restartpolicy|effect|operator|type|status|phase|reason|exit_?code|severity|namespace|replicas|ready|unschedulable|value|key|port|targetport|name|kind|level|code)[=:])(?!10\.|172\.|192\.|e\.g|i\.e|http|and/|w/|read/|deploy|svc/|pod/|cm/|po/|/)(?:[a-z][\w-]*\.[\w.-]+/[\w./-]*\w(?:=[\w.-]+)?|[a-z][\w./-]*=[\w.-]*[a-z][\w.-]*|[a-z][\w./-]*:v?\d[\w.-]*|(?:sre|kind)-worker\d*)(?![\w@/=-])"
 )
 """What nobody says by chance: an image, a path, a key with its value, a node."""
 
@@ -250,6 +265,12 @@ _RATE = re.compile(
 _TUNED = re.compile(
     r"(?<![\w.-])\d{1,5}(?= (?:more )?(?:retries|times|attempts|percent))|(?<=_on_error=)\d{1,5}\b|(?<=_on_error: )\d{1,5}\b|(?<=\bgc=)\d{1,5}\b|(?<=\bgogc=)\d{1,5}\b"
 )
+_BEFORE = re.compile(
+    r"\b(?:was|were|from|before|earlier|previously|formerly|used to|instead|should|must|ought|needs?|rather|originally|less|lower\w*|cut|reduced|down|too|once|normal\w*|other|others|yesterday|raise\w*|fraction|hundredth)\b"
+)
+"""Words beside a healthy value that is not said to be the present one."""
+
+_SHARE = re.compile(r"(?<![\w.])\d{1,3} ?(?:%|percent)(?= |\W*$|[,;.)])")
 _LOST = re.compile(r"\b(?:deleted|removed|gone|lost|disappeared|missing|not exist|doesn't exist|not found)\b")
 _PORT = re.compile(r"(?<![\w.-])(?<!error )(?<!code )(?!(?:500|503|404|502|504|200|137)(?!\d))\d{2,5}(?![\w%-])(?! (?:s|sec\w*|min\w*|ms|times|%|pods?|replicas?|hours?|errors?|requests?)\b)(?!\.\d)")  # fmt: skip
 _IMAGE = re.compile(
@@ -299,6 +320,11 @@ def quantity(text: str) -> float | None:
         return float(bytes_(f"{match[1]}{letter}{'i' if binary else ''}"))
     except (ValueError, ArithmeticError):
         return None
+
+
+def _among(value: str, known: Collection[str]) -> bool:
+    """Whether a value is one of those known, or the last part of one, as people say ``hostname=`` for ``kubernetes.io/hostname=``."""
+    return value in known or any(each.endswith(f"/{value}") for each in known)
 
 
 def _canonical(text: str) -> str:

@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from sregym_env.cluster.app import App
-from sregym_env.faults.mechanisms import MECHANISMS, own_fields, unlike
+from sregym_env.faults.mechanisms import MECHANISMS, STAYING, own_fields, unlike
 from sregym_env.faults.spec import FaultSpec
 from sregym_env.faults.ways import VALUE, Hit, Match, keys, matches, matches_anywhere, tagged, valued
 from sregym_env.faults.words import FIELDS, POINTED
@@ -35,6 +35,9 @@ _KEYWORDS = 7
 _NEAR = 6
 """Statements between a value and what is said of it."""
 
+_FEW = 7
+"""Words from which a sentence without a single word of grammar or mark of punctuation is such a list."""
+
 _SOUP = 11
 """Words from which a sentence without words of grammar is a list of keywords."""
 
@@ -44,10 +47,20 @@ _GRAMMAR = frozenset(
 )
 
 
-def _soup(each: Statement) -> bool:
-    """Whether a statement is words without grammar, or a list of such: "selector, targetPort, 9999, image ..." """
+def _soup(each: Statement, alone: bool = False) -> bool:
+    """Whether a statement is words without grammar, or a list of such: "selector, targetPort, 9999, image ..."
+
+    ``alone``: it is all that is said, and then fewer words are too many.
+    """
     words = each.text.split()
     grammatical = sum(word.strip(",;.()") in _GRAMMAR for word in words)
+    if (
+        alone
+        and len(words) >= _FEW
+        and not grammatical
+        and not re.search(r"[:;=,<>()]|[.] | - |->", each.masked)
+    ):
+        return True
     if len(words) >= _SOUP and grammatical * 12 < len(words) and not re.search(r"[:;=,<>]", each.text):
         return True
     tags = sum(word.startswith("#") for word in words)
@@ -114,6 +127,11 @@ _EXPLORED = re.compile(
 _TOLD_ON = 1
 """Sentences that the telling of a search goes on without saying so."""
 
+_STAYS = re.compile(
+    r"\b(?:removed|deleted|gone|missing|there|present|in place|dropped|taken|revoked|exists?)\b"
+)
+"""What acquits whoever would be missing, and nobody who should be."""
+
 _TURNED = re.compile(
     r"^\W*(?:but|however|yet|instead|still|nevertheless|even so|only|then|finally|in the end|what)\b"
 )
@@ -123,6 +141,18 @@ def _turned(text: str) -> bool:
     """Whether a sentence turns from what was said before it."""
     return _TURNED.match(text) is not None
 
+
+_CLEARS = re.compile(
+    r"\b(?:consequences?|irrelevant|unrelated|innocent|victims?|harmless|herrings?|not (?:a|the|its|our) (?:\w+ )?(?:cause|culprit|problem|reason|fault)|noise|coincidence|old news|as usual|as expected|expected|follow-?on|knock-?on"
+    r"|collateral|side effects?|symptoms?|only because|merely|healthy|fine|well|recovers?|will recover|stopped|gone since|nothing to do)\b"
+)
+"""What is said of who is well after all."""
+
+_MARRED = re.compile(
+    r"\b(?:wrong\w*|bad|broken?|faulty|defect\w*|mistakes?|mis-?config\w*|mis-?set|typos?|no better|worse|same|trouble\w*|likewise|too|as well|also|blame|responsib\w+|guilty|culprit|fault|fix|repair\w*|roll-?back|rolled back"
+    r"|changed|edited|errors?|problems?|issues?|fail\w*|crash\w*|down|missing|gone|deleted|removed|scaled|unavailable|hangs?|stuck|pending|flawed|botched|bug\w*|second|another|alone|joins?)\b"
+)
+"""What is said of nobody who is well."""
 
 _EVERYTHING = re.compile(
     r"\b(?:entire|whole) (?:cluster|application|system)|\bcluster-wide\b|\b(?:all|every)(?: the| of the)? "
@@ -143,12 +173,41 @@ class Claim:
 
 def grade(diagnosis: str, specs: Sequence[FaultSpec], app: App) -> Grade:
     """The nine answers to a text."""
-    case = Case(tuple(read(diagnosis, names := names_of(app))), tuple(specs), names, app)
+    names = names_of(app)
+    case = Case(_read(diagnosis, names), tuple(specs), names, app)
     if case.guessing:
         return checklist.none("a list of guesses")
     if not any(each.own_words for each in case.statements):
         return checklist.none("copied output without a word of its own")
     return checklist.grade(_answers(case), case.located_share)
+
+
+@lru_cache(maxsize=128)
+def _read(diagnosis: str, names: Names) -> tuple[Statement, ...]:
+    """The statements of a text: the same objects for the same text, whatever it is compared with."""
+    return tuple(read(diagnosis, names))
+
+
+@lru_cache(maxsize=128)
+def _stated(statements: tuple[Statement, ...]) -> tuple[Claim, ...]:
+    """Every mechanism that is asserted in a text, whatever is true."""
+    found = []
+    for number, each in enumerate(statements):
+        if each.asserts:
+            sentence = each.sentence
+            for key, mechanism in MECHANISMS.items():
+                for match in _distinct(matches(mechanism.ways, sentence)):
+                    if each.consequence(match.head.start) and match.head.concept not in _NO_EFFECT:
+                        # "... so its service is gone": what follows from a cause in such words is none.
+                        continue
+                    found.append(Claim(key, match, number, tuple(subjects(each, match))))
+            for hit in sentence.hits.get(ANOTHER_CAUSE, ())[:1]:
+                if not each.consequence(hit.start):
+                    match = Match(hit, hit.first, hit.last, (hit.concept,))
+                    found.append(Claim(ANOTHER_CAUSE, match, number, tuple(subjects(each, match))))
+            for match in keys(sentence):
+                found.append(Claim(match.head.concept, match, number, tuple(subjects(each, match))))
+    return tuple(found)
 
 
 @dataclass(frozen=True)
@@ -169,41 +228,36 @@ class Case:
 
     @cached_property
     def _stated(self) -> tuple[Claim, ...]:
-        found = []
-        for number, each in enumerate(self.statements):
-            if each.asserts:
-                sentence = each.sentence
-                for key, mechanism in MECHANISMS.items():
-                    for match in _distinct(matches(mechanism.ways, sentence)):
-                        if each.consequence(match.head.start) and match.head.concept not in _NO_EFFECT:
-                            # "... so its service is gone": what follows from a cause in such words is none.
-                            continue
-                        found.append(Claim(key, match, number, tuple(subjects(each, match))))
-                for hit in sentence.hits.get(ANOTHER_CAUSE, ())[:1]:
-                    if not each.consequence(hit.start):
-                        match = Match(hit, hit.first, hit.last, (hit.concept,))
-                        found.append(Claim(ANOTHER_CAUSE, match, number, tuple(subjects(each, match))))
-                for match in keys(sentence):
-                    found.append(Claim(match.head.concept, match, number, tuple(subjects(each, match))))
-        return tuple(found)
+        return _stated(self.statements)
 
     def _acquitted(self, claim: Claim) -> bool:
         """Whether the account goes on to say that nothing is wrong with what a claim is about, before it speaks of others."""
         each = self.statements[claim.statement]
         # What it is about, in its author's words.
-        spoken_of = each.masked[: each.at(claim.match.last + 1)]
+        kinds = MECHANISMS[claim.key].kinds if claim.key in MECHANISMS else ()
+        spoken_of = f"{each.masked[: each.at(claim.match.last + 1)]} {' '.join(kinds).lower()}"
+        staying = claim.key in STAYING
         if any(
-            start >= claim.match.head.start and not of_another(each.masked, (start, end), spoken_of)
+            start >= claim.match.head.start
+            and not of_another(each.masked, (start, end), spoken_of)
+            and not (staying and _STAYS.search(each.masked, start, end))
             for start, end in each.acquittals
         ):
             return True
-        own = {name for mention in each.mentions for name in mention.components}
+        about = claim.groups[:1] if claim.groups and claim.groups[0].rank < 1 else ()
+        own = {name for group in about for name in self.members(group)} or {
+            name for mention in each.mentions for name in mention.components
+        }
         for other in self.statements[claim.statement + 1 : claim.statement + 1 + _NEAR]:
             if other.label in ("remedy", "effect", "cleared", "quoted"):
                 return False
             if any(not own & set(mention.components) for mention in other.mentions) or _turned(other.text):
                 return False
-            if any(not of_another(other.masked, span, spoken_of) for span in other.acquittals):
+            if any(
+                not of_another(other.masked, span, spoken_of)
+                and not (staying and _STAYS.search(other.masked, *span))
+                for span in other.acquittals
+            ):
                 return True
         return False
 
@@ -216,7 +270,8 @@ class Case:
     def listing(self) -> bool:
         """Whether some statement is a list of keywords."""
         return any(
-            len({hit.concept for hit in each.sentence.fields}) >= _KEYWORDS or _soup(each)
+            len({hit.concept for hit in each.sentence.fields}) >= _KEYWORDS
+            or _soup(each, alone=len(self.statements) == 1)
             for each in (*self.statements, *self._fragments)
             if each.asserts
         )
@@ -656,9 +711,8 @@ class Case:
 
     def _instead(self, claim: Claim) -> bool:
         """Whether a claim is what an account makes of a fault's value: no words of the fault's own mechanism are in it."""
-        return claim.match.head.concept in FIELDS and any(
+        return any(
             any(claims)
-            and claims[claim.statement] is not None
             and not any(other.key == spec.mechanism for other in self._stated)
             and claim.key not in MECHANISMS[spec.mechanism].through
             for spec, claims in zip(self.specs, self.readings, strict=True)
@@ -677,7 +731,11 @@ class Case:
         """Whether the words of another cause are those of a fault's own account."""
         head = claim.match.head
         word = _bare(self.statements[claim.statement].text[head.start : head.end])
+        tail = word.split()[-1] if word.split() else word
         return any(
+            len(tail) > 3 and re.search(rf"\b{re.escape(tail)}\b", _bare(spec.cause.lower())) is not None
+            for spec in self.specs
+        ) or any(
             word in _bare(f"{spec.cause} {spec.wrong} {spec.resource_name}".lower()) for spec in self.specs
         )
 
@@ -763,6 +821,7 @@ class Case:
             if name not in self.truth
         ]
         found += self._alike
+        found += self._strangers
         for claim in self.claims:
             if (
                 claim.key == ANOTHER_CAUSE
@@ -785,6 +844,29 @@ class Case:
                         if name not in self.truth and len(group.mentions) > 1
                     ]
         return tuple(dict.fromkeys(found))
+
+    @cached_property
+    def _strangers(self) -> list[str]:
+        """Components that have nothing to do with a fault, and of which something bad is said without being cleared."""
+        found: list[str] = []
+        for number, each in enumerate(self.statements):
+            if each.label not in ("", "cause", "place") or self.explores(number):
+                continue
+            beside = [each, *(s for s in self.statements[number + 1 : number + 2] if not s.mentions)]
+            if any(s.acquittals or _CLEARS.search(s.text) for s in beside):
+                continue
+            for clause in each.clauses:
+                said = each.masked[clause.start : clause.end]
+                if not clause.asserted or clause.role == "effect" or _MARRED.search(said) is None:
+                    continue
+                found += [
+                    name
+                    for group in groups(each, clause)
+                    if group.rank < 2
+                    for name in self.members(group)
+                    if name not in self.reached
+                ]
+        return found
 
     @cached_property
     def _alike(self) -> list[str]:
@@ -849,7 +931,7 @@ _PREDICATES = re.compile(
 
 
 def _told(text: str) -> set[str]:
-    return {match.group() for match in _PREDICATES.finditer(text)}
+    return {re.sub(r"(?:es|ed|s|d|e)$", "", match.group()) for match in _PREDICATES.finditer(text)}
 
 
 def _seen(spec: FaultSpec, app: App) -> bool:
@@ -884,6 +966,7 @@ def _with_value(ways: Sequence[str]) -> list[str]:
     return [terms if terms.startswith(VALUE) else f"{VALUE} {terms}" for terms in ways]
 
 
+@lru_cache(maxsize=512)
 def _implied(cause: str, names: Names) -> frozenset[str]:
     """Mechanisms that a cause states."""
     found: set[str] = set()

@@ -35,10 +35,10 @@ _STORES = {
 
 _RATES = (
     r"\b(?:error|success|failure|fail|request|hit|miss|arrival|high|low|response|read|per-second) rates?\b"
-    r"|\bsearch(?:es|ing)? (?:for|in vain)\b"
-    r"|\brate (?:of|limit\w*|at)\b|\bat (?:a|the) rate\b"
+    r"|\bsearch(?:es|ing)? (?:for|in vain|the|an?|its|their|this|that)\b|\bsearch (?:domains?|lists?|paths?)\b"
+    r"|\brate (?:of|limit\w*(?! (?:itself|its|the|all|callers|clients)\b)|at)\b|\bat (?:a|the) rate\b"
 )
-_DONE = r"(?:requests?|endpoints?|results?|journeys?|traffic|quer(?:y|ies)|path|page|api|data|calls?|functionality)\b"
+_DONE = r"(?:requests?(?! (?:host ?-?port|\d|memory|cpu|more|an?|the|for)\b)|endpoints?|results?|journeys?|traffic|quer(?:y|ies)|path|page|api|data|calls?(?! (?:an?|the|its|it|\w+ (?:under|at|on|by|via|host))\b)|functionality)\b"
 """After the word for an activity: what users do is meant, and no component."""
 
 _WORDS_TOO_COMMON = frozenset({"user", "ad", "email", "quote", "cart", "order"})
@@ -49,7 +49,7 @@ _BEFORE_A_NAME = (
     ", ", "; ", ": ", r"\(", "-> ", "<- ", r"\| ", r"\+ ", "& ", "/",
     *(rf"\b{word} " for word in (
         "of", "for", "by", "to", "from", "and", "because", "since", "so", "with", "why", "when", "but", "where", "then", "while", "through", "via",
-        "reach", "lets", "let", "makes", "gives", "as", "kills", "restarts", "behind", "on", "cause", "keeps", "kept", "prevents", "only", "stops", "in", "at", "from",
+        "reach", "lets", "let", "makes", "gives", "as", "kills", "restarts", "behind", "on", "cause", "keeps", "kept", "prevents", "only", "stops", "in", "at", "from", "into", "onto", "inside", "gives", "gave", "beside",
     )),
 )  # fmt: skip
 """What stands before a name and not before a common noun, which has an article."""
@@ -124,6 +124,9 @@ class Names:
 
     def find(self, text: str) -> list[Mention]:
         """Mentions in a plain text, in reading order."""
+        return list(_found(self, text))
+
+    def _find(self, text: str) -> list[Mention]:
         left = self._not_components.sub(lambda m: " " * len(m.group()), text)
         found: list[Mention] = []
         for pattern, components in self._patterns:
@@ -139,6 +142,11 @@ class Names:
     def components(self, text: str) -> list[str]:
         """Distinct components in a plain text, in reading order."""
         return unique(name for mention in self.find(text) for name in mention.components)
+
+
+@lru_cache(maxsize=1024)
+def _found(names: Names, text: str) -> tuple[Mention, ...]:
+    return tuple(names._find(text))
 
 
 def names_of(app: App) -> Names:
@@ -179,7 +187,10 @@ def _name_pattern(name: str) -> str:
     if name not in _WORDS_TOO_COMMON:
         return rf"{_BEFORE}{word}{_SUFFIX}{_AFTER}"
     hashed = rf"{_BEFORE}{word}-{_SAFE}{{8,10}}(?:-{_SAFE}{{5}})?(?![\w-])"
-    described = rf"{_BEFORE}{word}[ -]{_WORKLOAD}(?!\w)"
+    described = (
+        rf"{_BEFORE}{word}[ -]{_WORKLOAD}(?!\w)"
+        rf"|{_BEFORE}{word}'s (?=(?:new |only |own |old )?(?:deployments?|pods?|containers?|service|replica\w*|image|manifest|template|spec|process|probes?|readiness|liveness|memory|cpu|command)\b)"
+    )
     prefixed = (
         rf"(?:{_WORKLOAD}|deploy)(?:[/=]| named | called |: ?){word}(?![\w-])"
         rf"|(?:deployment|component|workload|svc|(?:service|pods?|containers?) of) {word}(?![\w-])"

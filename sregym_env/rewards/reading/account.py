@@ -13,8 +13,10 @@ from sregym_env.rewards.reading.clauses import (
     announces_doubt,
     clauses,
     knows_nothing,
+    others_say,
     retracts,
     sentences,
+    undoes,
     withdraws,
 )
 from sregym_env.rewards.reading.documents import Label, passages
@@ -29,12 +31,31 @@ MAX_WORDS = 160
 
 _TO_THE_POINT = re.compile(
     r"\b(?:the|this|root|real|actual) (?:cause|culprit|problem|fault|issue|reason) (?:is|was|lies)\b|\broot cause:"
-    r"|\bwhat (?:did|has|had) change|\bturn(?:s|ed) out\b|^(?:then|finally|in the end|at last|so)\b|\bthat(?:'s| is) (?:it|why)\b|\bwhat i found\b"
+    r"|\bwhat (?:did|has|had) change|\bturn(?:s|ed) out\b|^(?:then|finally|in the end|at last|so)\b|\bthat(?:'s| is) (?:it|why)\b|\bwhat i found\b|\bwhat(?:'s| is| was) (?:true|left|really|actually)\b|\bthe truth\b|\bin truth\b"
+    r"|\b(?:first|second|third|fourth|last|latter|former|remaining)(?: (?:one|candidate|suspect))? it is\b|\bit is the (?:first|second|third|last|latter|former)\b|\b(?:what|which|that) (?:remains|leaves)\b|\bthe winner\b|\bculprit\b.{0,16}:|\b(?:culprit|cause) (?:found|identified|located|established)\b|^(?:confirmed|proven|verified)\b"
 )
 _SCHEDULER = re.compile(
     r"\d+ node\(s\) (?:had untolerated taint \{node-role[^}]{0,80}\}|didn't match pod's node affinity/selector),? ?"
 )
 """What the scheduler says of every pod: no account of a cause."""
+
+_SHORT_FORMS = (
+    (re.compile(r"\bcan not\b"), "cannot"),
+    (re.compile(r"\b(do|does|did|is|are|was|were|has|have|had|could|would|should|wo|ca)nt\b"), r"\1n't"),
+    (re.compile(r"\b(that|there|what|here)s\b"), r"\1's"),
+    (re.compile(r"(?<!\S)w/o(?!\S)"), "without"),
+    (re.compile(r"(?<!\S)w/ ?(?=\S)"), "with "),
+    (re.compile(r"(?<!\S)tho(?!\S)"), "though"),
+)
+"""How chats spell words of grammar."""
+
+
+def _spelt(said: str) -> str:
+    """A sentence, lower case, with words of grammar spelt in full."""
+    for short, full in _SHORT_FORMS:
+        said = short.sub(full, said)
+    return said
+
 
 _THEORIES = re.compile(
     r"\b(?:two|three|several|some|a few|2|3) (?:\w+ )?(?:theories|ideas|hypotheses|candidates|possibilities|suspicions|guesses)\b|\bdecide between\b|^(?:ideas|theories|things) (?:i|we) (?:had|tried|considered)\b"
@@ -160,11 +181,14 @@ def read(text: str, names: Names) -> list[Statement]:
                 said = " ".join(words[:MAX_WORDS])
             if not said:
                 continue
-            said = _SCHEDULER.sub("", said).replace("can not ", "cannot ")
+            said = _spelt(_SCHEDULER.sub("", said))
             last = next(
                 (each for each in reversed(found) if each.label not in ("remedy", "cleared", "quoted")), None
             )
-            if last is not None and last.asserts and withdraws(names_masked(said, names)):
+            masked = names_masked(said, names)
+            if (last is not None and last.asserts and withdraws(masked)) or (
+                any(each.asserts for each in found) and undoes(masked)
+            ):
                 found = [_withdrawn(each) for each in found]
             elif retracts(said) and found:
                 found[-1] = _withdrawn(found[-1])
@@ -174,9 +198,14 @@ def read(text: str, names: Names) -> list[Statement]:
                 # "It looks cordoned. I did not look at the nodes, though."
                 found = [*map(_withdrawn, found)] if disputes(said) else [*found[:-1], _withdrawn(found[-1])]
             if knows_nothing(said) or other:
+                if not other and not any(each.asserts and each.mentions for each in found):
+                    # "I could not find the cause. Things to look at: ..."
+                    doubted = True
                 found = [_withdrawn(each) for each in found]
             label = passage.label
             if doubting and label not in _UNASSERTED and " but " not in said:
+                label = "guess"
+            if label not in _UNASSERTED and " but " not in said and others_say(masked):
                 label = "guess"
             if doubted and (_TO_THE_POINT.search(said) or _INSTEAD.match(said)):
                 doubted = False

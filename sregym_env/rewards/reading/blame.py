@@ -126,7 +126,7 @@ def _by_grammar(statement: Statement, match: Match) -> list[Group]:
                 replace(group, rank=4)
                 if _OR.search(statement.text, place, group.start)
                 else replace(group, rank=3)
-                if clause.role == "effect"
+                if clause.role == "effect" or group.rank == 1
                 else group
                 for group in after
             ]
@@ -134,7 +134,7 @@ def _by_grammar(statement: Statement, match: Match) -> list[Group]:
 
 
 _DITTO = re.compile(
-    r"^(?:'s)? (?:does|do|did|has|have|had|is|are|was|were|runs?|gets?) (?:too|as well|likewise|so too|also wrong|the same(?=\W*$))\b|^(?:'s)?,? (?:too|as well|likewise)\W*$"
+    r"^(?:'s)? (?:does|do|did|has|have|had|is|are|was|were|runs?|gets?),? (?:too|as well|likewise|so too|also wrong|the same(?=\W*$))\b|^(?:'s)?,? (?:too|as well|likewise)\W*$"
 )
 _ALSO = re.compile(
     r"\b(?:same|likewise|ditto|equally|also|too|as well|similarly|identical(?:ly)?|both|in addition|moreover|furthermore)\b"

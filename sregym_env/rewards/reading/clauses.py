@@ -49,7 +49,7 @@ class Clause:
 
 
 _SUPPOSED = re.compile(
-    r"\b(?:if|unless|whether|assuming|suppos(?:e|ing)|provided(?: that)?|in case|in the event|were to|were it|should it|had (?:@\w*|it|the \w+) been|would)\b"
+    r"\b(?:if|unless|(?<!decides )(?<!decide )(?<!tells )(?<!checks )(?<!determines )(?<!judges )(?<!asks )(?<!regardless of )(?<!verifies )whether|assuming|suppos(?:e|ing)|provided(?: that)?|in case|in the event|were to|were it|should it|had (?:@\w*|it|the \w+) been|would)\b"
 )
 
 
@@ -84,6 +84,81 @@ def withdraws(sentence: str) -> bool:
         and "@" not in sentence
         and _CUES["withdrawn"].search(sentence) is not None
         and not re.search(r"\b(?:who|whose|when)\b", sentence)
+    )
+
+
+_ONE = (
+    r"(?:i|we|you|they|he|she|somebody|someone|everybody|everyone|nobody|no ?one|people|some(?: \w+)?|others)"
+)
+_SAYING = (
+    r"\b(?:possib\w+|chance|risk|theory|suspicion|rumou?r|speculation|talk|hypothesis|danger|idea|notion|report|word|legend|hope|fear|"
+    r"impression|assumption|belief|feeling|suggestion|allegation|question|thought)"
+)
+_MATRIX = re.compile(
+    rf"^\W*(?:(?:and|but|so|now|well|then|also|still|personally|honestly|perhaps),? )?"
+    rf"((?:(?:under|by|in|at) (?:\w+ ){{1,3}}(?:would|do|did|can|could) )?{_ONE}(?:'[a-z]+)?(?: [a-z'-]+){{1,9}}?"
+    rf"|(?:it|that) (?:may|might|could|cannot|can't|can hardly|must not|need not) (?:well )?be|it (?:is|was) (?:\w+ )?(?:possible|conceivable|thinkable|imaginable|likely|probable|unlikely|rumou?red|doubtful|false|untrue|wrong)"
+    rf"|(?:there(?: is|'s| was| are| were)|(?:the|a|an|my|our|one|some) )?[a-z ]{{0,24}}?{_SAYING}(?: [a-z']+){{0,3}}?|(?:it )?(?:seems|appears|looks) to (?:me|us)|(?:is|was|could|can|may|might|would) (?:it|this) (?:be |really |then )?(?:so|true|possible|the case|right)) that (?=\S)"
+)
+"""What stands before "that" where somebody says, thinks or wants something."""
+
+_DOING = re.compile(
+    r"\b(?:made|created?|added?|changed?|removed?|deleted?|set|put|gave|has|have|had|took|edited|owns?|uses?|used|runs?|pushed|built|applied|registered|defined|mounts?|needs?|wants?|"
+    r"re-?enabled|restored?|dropped|broke|breaks|hits?|serves?|reach\w*|gets?|got|missed|is|are)$"
+)
+_ASSERTIVE = re.compile(
+    r"\b(?:f[io]u?nds?|sees?|saw|seen|kn[eo]ws?|known|confirm\w*|sure|certain|convinced|positive|clear\w*|evident|obvious\w*|notic\w+|conclu\w+|verif\w+|establish\w*|turn\w* out|discover\w*|observ\w+|learn\w*"
+    r"|show\w*|prov\w+|means?|meant|fact|causes?|reasons?|problem|issue|culprit|fault|point|thing|trouble|truth|result|consequence|effect|reali[sz]\w+|spotted|determined|demonstrat\w+|reveal\w*|see|missed|overlooked|forgot\w*|diagnosis|finding|answer|explanation)\b"
+)
+_UNASSERTIVE = re.compile(
+    r"n't\b|\b(?:not|never|no|nobody|nothing|neither|hardly|cannot|would|could|might|may|like to|love to|want to|if|whether|tempted|afraid|hope\w*|wish\w*|asked|told|unable|before|until|only if)\b"
+)
+
+
+def others_say(text: str) -> bool:
+    """Whether a sentence, lower case and with components masked, only tells what somebody says, thinks, fears or asks.
+
+    Of what may stand before "that" only what asserts is listed, as there is no end of what does not.
+    """
+    found = _MATRIX.match(text)
+    if found is None or "@" in found[1]:
+        return False
+    if _DOING.search(found[1]):
+        # "Nobody ever made that Secret": no clause follows.
+        return False
+    return _ASSERTIVE.search(found[1]) is None or _UNASSERTIVE.search(found[1]) is not None
+
+
+_POINTS = r"(?:it|this|that|these|those|so|such a thing|the kind|the sort|data|facts?|logs?|evidence|manifests?|metrics|anything|something)"
+_NAY = r"(?:n't|\bnot|\bnever|\bno|\bnothing|\bnobody|\bnone|\bhardly|\bneither|\bwithout)"
+_PROVEN = (
+    r"(?:prov\w+|proof|support\w*|confirm\w*|evidence|true|truth|bears? (?:it |this |that )?out|back(?:s|ed)? (?:it |this |that )?up|convinc\w+|verif\w+|happen\w*|"
+    r"holds?(?: up| water| true)|stands? up|the case|expected|right|correct|substantiat\w*|corroborat\w*|reproduc\w*)"
+)
+_UNDONE = re.compile(
+    rf"{_NAY}\b(?: [\w'-]+){{0,4}}? {_PROVEN}\b|\b{_PROVEN}(?: \w+){{0,2}} (?:not|nothing|nobody|false|no longer)\b"
+    r"|\b(?:may|might|could)(?: well| also| equally| just as well)* be (?:something|anything|somewhere|another|a different|different|someone|elsewhere)\b"
+    r"|^\W*(?:nope|no|nah)[,.!;:-].*\b(?:fine|good|ok|okay|healthy|clean|wrong)\b"
+    r"|^\W*(?:but |and |yet |however,? |sadly,? |alas,? )?(?:i|we|it|this|that|they)(?:'m| am| are|'re| is| was| were|'s| did| do| does| have| has)?(?: not|n't)\W*$"
+)
+_ELSEWHERE = re.compile(
+    r"\b(?:other|others|else|further|more|again|since|once|any ?more|no longer|yet changed|on its own|by itself|where|when|until|older|earlier|previous|because|so that)\b"
+)
+_SHORTEST = 6
+"""Words below which a sentence need not say what it points at."""
+
+_LONGEST_UNDOING = 16
+"""Words in which somebody says that what was said is not so."""
+
+
+def undoes(sentence: str) -> bool:
+    """Whether a sentence without a name says of what was said that nothing bears it out: "The data does not support it." """
+    return (
+        len(sentence.split()) <= _LONGEST_UNDOING
+        and "@" not in sentence
+        and _UNDONE.search(sentence) is not None
+        and (re.search(rf"\b{_POINTS}\b", sentence) is not None or len(sentence.split()) < _SHORTEST)
+        and _ELSEWHERE.search(sentence) is None
     )
 
 

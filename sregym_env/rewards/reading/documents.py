@@ -22,7 +22,7 @@ Label = Literal["", "place", "cause", "effect", "cleared", "remedy", "guess", "d
 _WORDS: tuple[tuple[Label, str], ...] = (
     (
         "cleared",
-        r".*\b(?:ruled? out|discarded|discounted|not (?:the )?(?:cause|culprit|at fault|affected|involved|related)|healthy|cleared|innocent|unrelated|unaffected|red herrings?"
+        r".*\b(?:ruled? out|discarded|discounted|not (?:the )?(?:root[- ]?)?(?:cause|culprit|at fault|affected|involved|related)|healthy|cleared|innocent|unrelated|unaffected|red herrings?"
         r"|false leads?|eliminated|excluded|distractions?|distractors?|what it is not|rejected|dismissed|fine)\b.*|(?:other )?(?:recent )?changes(?: .*)?|checked(?: .*)?|looked at",
     ),
     (
@@ -44,7 +44,7 @@ _WORDS: tuple[tuple[Label, str], ...] = (
     ),
     (
         "place",
-        r"(?:faulty |root[- ]cause |culprit |failing |broken |target |offending )?(?:components?|locations?|culprits?|origins?|where|workloads?|place|at fault|faulty|blamed?|services?)"
+        r"(?:faulty |root[- ]cause |culprit |failing |broken |target |offending )?(?:components?|locations?|culprits?|origins?|where|workloads?|place|at fault|faulty|blamed?|services?|pods?|deployments?)"
         r"(?: at fault| \(s\)|\(s\))?|faulty_components?|root_cause_components?|root_cause_service",
     ),
     (
@@ -62,6 +62,9 @@ _WORDS: tuple[tuple[Label, str], ...] = (
 
 _LABELS = tuple((label, re.compile(rf"(?:{words})")) for label, words in _WORDS)
 
+
+_SENTENCE = re.compile(r"(?:i|we|it|this|that|they|there|you) (?!is\b)")
+"""How a sentence begins, and no heading: "I can rule out geo: ..." """
 
 _LONGEST_LABEL = 5
 """Words that a label has at most."""
@@ -120,7 +123,7 @@ def _inline(passage: Passage) -> Iterator[Passage]:
 def label_of(key: str) -> Label | None:
     """What a key or heading announces; None for one that announces nothing known."""
     words = re.sub(r"[\s_*#:`]+", " ", key).strip().lower()
-    if len(words.split()) > _LONGEST_LABEL:
+    if len(words.split()) > _LONGEST_LABEL or _SENTENCE.match(words):
         return None
     for label, pattern in _LABELS:
         if pattern.fullmatch(words):
@@ -253,8 +256,20 @@ _OWN_KEYS = 3
 """Keys of kubectl describe from which a block is its output."""
 
 
+_QUOTATION = re.compile(r"\"[^\"\n]{8,}\"|`[^`\n]{8,}`")
+_AROUND = 7
+"""Words around a quotation from which a line is its author's."""
+
+
+def _unquoted(line: str) -> str:
+    """A line without the output that its author quotes within it."""
+    rest = _QUOTATION.sub("_", line)
+    return rest if len(rest.split()) >= _AROUND else line
+
+
 def _copied(lines: list[str]) -> list[bool]:
     """Which lines were copied from a terminal: by their form, or short ones without a full stop between such."""
+    lines = [_unquoted(line) for line in lines]
     sure = [
         _COPIED.search(line) is not None or described
         for line, described in zip(lines, _described(lines), strict=True)
@@ -388,5 +403,9 @@ _TIMED = re.compile(r"\[?\d\d:\d\d|[Tt] ?[+=] ?\d")
 """How an entry of a timeline begins."""
 
 
+_WRAPPED = 120
+"""Characters of a line beyond which nobody has broken it by hand."""
+
+
 def _ended(line: str) -> bool:
-    return len(line) < 60 or line.rstrip().endswith((".", ":", ";", "!", "?"))
+    return not 60 <= len(line) <= _WRAPPED or line.rstrip().endswith((".", ":", ";", "!", "?"))

@@ -39,7 +39,7 @@ _DESCRIBE = frozenset(
     ("name", "namespace", "labels", "annotations", "selector", "type", "ip", "port", "targetport", "target port", "endpoints", "session affinity", "events",
      "state", "last state", "reason", "message", "exit code", "started", "finished", "ready", "restart count", "limits", "requests", "memory", "cpu", "image",
      "image id", "command", "args", "environment", "mounts", "conditions", "volumes", "node-selectors", "tolerations", "taints", "unschedulable", "status", "node",
-     "replicas", "strategytype", "liveness", "readiness", "host port", "policy types", "spec", "from", "age", "containers", "controlled by", "service account")
+     "podselector", "pod selector", "allowing ingress traffic", "allowing egress traffic", "not affecting ingress traffic", "not affecting egress traffic", "policytypes", "replicas", "strategytype", "liveness", "readiness", "host port", "policy types", "spec", "from", "age", "containers", "controlled by", "service account")
 )  # fmt: skip
 """Keys of ``kubectl describe``, lower case."""
 

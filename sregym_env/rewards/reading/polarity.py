@@ -14,7 +14,7 @@ from sregym_env.rewards.reading.cues import cues_of
 _CUES = cues_of("polarity")
 
 _NOT = re.compile(
-    r"(?:\b(?:not|no longer|never|hardly|barely|no|nobody|nothing|neither|nor|without|none|than|only|cannot|too)|n't)(?: \w+){0,2} $|\bno (?:new )?pods?(?: [\w@-]+){0,5} $"
+    r"(?:\b(?:not|no longer|never|hardly|barely|no|nobody|nothing|neither|nor|without|none|than|only|cannot|too)|n't)(?: \w+){0,2} $|\bno (?:new )?pods?(?: [\w@-]+){0,7} $"
 )
 
 _NOWHERE = re.compile(
@@ -26,7 +26,7 @@ _GIVEN = re.compile(r"\W*(?:and |but |so )?(?:with|without|using|given|by)\b")
 """Before what would do otherwise: "with false it works"."""
 
 _INVERTED = re.compile(
-    r"^\W*(?:were|had|should|did|was) (?:the|an?|any\w*|some\w*|@|there|it|this|that|its|their|nobody|no)\b(?![^?]*\?)"
+    r"^\W*(?:were|had|should|did|was) (?:the|an?|any\w*|some\w*|@|there|it|this|that|its|their|nobody|no)\b(?![^?]*\?)|^\W*(?:should|were|had) (?:\S+ ){1,3}(?:be|been|turn out|prove|have)\b(?![^?]*\?)"
 )
 """A condition without "if"."""
 
@@ -56,7 +56,7 @@ def acquittals(text: str) -> list[tuple[int, int]]:
     for match in _CUES["acquitted"].finditer(text):
         if match.end() == match.start():
             continue
-        before = text[max(0, match.start() - 32) : match.start()]
+        before = text[max(0, match.start() - 72) : match.start()]
         begin = max(text.rfind(mark, 0, match.start()) for mark in ",;:.(")
         stop = min((end for mark in ",;:.)" if (end := text.find(mark, match.end())) >= 0), default=len(text))
         if (
@@ -71,9 +71,10 @@ def acquittals(text: str) -> list[tuple[int, int]]:
 
 
 _BEGIN = re.compile(r"[,;:.(] ?|\b(?:and|but|so|while|whereas|though|although|because|since) ")
+_WITH = re.compile(r" (?:with|in|on|at|about|of|for) [^,;:.()]*")
 _THING = re.compile(
     r"@|\b(?:pods?|deployments?|services?|containers?|process|programs?|servers?|databases?|nodes?|everything|everybody|all|others?|rest|users?|clients?|cluster|traffic|endpoints?|logs|metrics|alerts?|names?|connections?|images?|volumes?|data|"
-    r"policy|policies|probes?|limits?|selectors?|labels?|ports?|configmaps?|secrets?|claims?|webhooks?|accounts?|roles?|dns|quotas?|taints?|command|config\w*|flags?|keys?|memory|cpu|network|disks?)\b"
+    r"policy|policies|probes?|limits?|selectors?|labels?|ports?|configmaps?|secrets?|claims?|webhooks?|accounts?|roles?|dns|quotas?|taints?|command|config\w*|flags?|keys?|memory|cpu|network|disks?|code|software|application|binary|hardware|kernel|scheduler|kubelet|manifest)\b"
 )
 
 
@@ -82,5 +83,10 @@ def of_another(text: str, span: tuple[int, int], spoken_of: str) -> bool:
     begin = 0
     for match in _BEGIN.finditer(text, 0, span[0]):
         begin = match.end()
-    named = [match.group().rstrip("s") for match in _THING.finditer(text, begin, span[1])]
+    # "Nothing is wrong with its code": what is well may be named after it.
+    beside = _WITH.match(text, span[1])
+    named = [
+        match.group().rstrip("s")
+        for match in _THING.finditer(text, begin, beside.end() if beside else span[1])
+    ]
     return bool(named) and not any(name in spoken_of for name in named)
