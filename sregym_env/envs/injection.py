@@ -129,27 +129,30 @@ def inject(
     baseline = capture(world)
     _demand_service(problem, world, baseline)
     before = None if forkable(world) is None else demanded(world).fork()
-    onsets: list[Onset] = []
+    come: dict[int, Onset] = {}
     changed: list[ObjectKey] = []
     injected = Injected(world, baseline, instances, (), before)
     try:
-        for number, instance in enumerate(instances):
+        for number in _order(world, instances):
+            instance = instances[number]
             if chance is None:
-                onsets.append(strike(world, instance))
+                come[number] = strike(world, instance)
             else:
                 draw = chance.at("onset", number)
                 hurts = _Watch(
                     world, _share(world, baseline, instance), instance, _is_last(instances, number)
                 )
                 pastime = partial(_pass, cast(Changing, world), instances, changed) if patient else None
-                onsets.append(befall(world, instance, draw, hurts, pastime))
+                come[number] = befall(world, instance, draw, hurts, pastime)
         if problem.noise_on:
             world = noise.begin(world, noise_seed(problem, seed), problem.noise, spared(instances))
     except SREGymError:
         # The one that failed has taken itself back.
-        replace(injected, instances=instances[: len(onsets)], onsets=tuple(onsets)).heal(world)
+        there = tuple(instances[number] for number in come)
+        replace(injected, instances=there, onsets=tuple(come.values())).heal(world)
         raise
-    return Injected(world, _refreshed(baseline, world, changed), instances, tuple(onsets), before)
+    onsets = tuple(come[number] for number in range(len(instances)))
+    return Injected(world, _refreshed(baseline, world, changed), instances, onsets, before)
 
 
 def _bound(world: World, problem: Problem, chance: Chance | None) -> Iterator[FaultInstance]:
@@ -240,6 +243,20 @@ def _share(world: World, baseline: Baseline, instance: FaultInstance) -> Baselin
         return baseline
     own = {journey.name for journey in instance.target.app.journeys}
     return replace(baseline, offered={name: rate for name, rate in baseline.offered.items() if name in own})
+
+
+def _order(world: World, instances: Sequence[FaultInstance]) -> list[int]:
+    """In which order the faults come: as they are listed, but of several applications those first that are noticed only
+    when something restarts, or with time: the users of the others would suffer all the while."""
+    if not world.app.parts:
+        return list(range(len(instances)))
+    return sorted(range(len(instances)), key=lambda number: not _waits(instances[number]))
+
+
+def _waits(instance: FaultInstance) -> bool:
+    """Whether a fault lies in what is asked for at a start (settings, accounts), or grows."""
+    settings = instance.fault.resource.resource in ("configmaps", "secrets")
+    return settings or bool(instance.entered) or instance.fault.matures > 0.0
 
 
 def _is_last(instances: Sequence[FaultInstance], number: int) -> bool:

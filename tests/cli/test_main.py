@@ -77,6 +77,8 @@ def test_a_person_can_type_heredocs_here_strings_and_shifts() -> None:
         ("run", PROBLEM, "--seed", "-1"),
         ("run", "hotel-reservation/scale_to_zero/goe"),
         ("validate", "--jobs", "0"),
+        ("validate", "--problem", "no_such_problem"),
+        ("validate", "--problem", "wrong_bin_usage", "--fault", "scale_to_zero"),
         ("validate", "--fault", "scale_to_zero", "--target", "goe"),
         ("serve", PROBLEM, "--port", "99999"),
         ("serve", PROBLEM, "--directory", "/dev/null/nowhere"),

@@ -38,6 +38,7 @@ from sregym_env.rewards.verdict import Verdict
 from sregym_env.rollouts import validate
 from sregym_env.rollouts.policies import policy
 from sregym_env.rollouts.runner import run_episode
+from sregym_env.runtime.clock import HOUR
 from sregym_env.tools.causes import flags, handed_in
 from sregym_env.tools.workstation import Workstation
 
@@ -208,6 +209,20 @@ def test_each_load_generator_tells_of_its_own_users() -> None:
         told = station.run(f"kubectl logs -n {space} job/wrk2-job --tail=5").text
         rate = next(float(line.split()[1]) for line in told.splitlines() if line.startswith("Requests/sec"))
         assert rate == pytest.approx(100.0, rel=0.05)
+
+
+@pytest.mark.parametrize("id", BOTH)
+def test_somebody_is_called_before_anybodys_users_have_suffered_for_long(id: str) -> None:
+    """The account that is noticed at the next restart only is revoked first, and not while the others' users wait."""
+    found = staged(id)
+    world = demanded(found.world).fork()
+    told = Workstation(world, ONCALL).run("alerts").text
+    assert "ALERT" in told and "Killed" not in told
+    hurting = [
+        each for each in world.alerts() if each.name in ("HighRequestErrorRate", "ServiceEndpointDown")
+    ]
+    assert {each.labels["namespace"] for each in hurting} >= {SOCIAL, ASTRONOMY}
+    assert max(world.now() - each.active_at for each in hurting) < 2 * HOUR
 
 
 @pytest.mark.parametrize("id", BOTH)
