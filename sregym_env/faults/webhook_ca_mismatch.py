@@ -89,9 +89,10 @@ def webhook_ca_mismatch(
         facts={"secret": secret.name, "webhook": webhook, "server": name, "elsewhere": place},
         remedies=[
             [
-                f"""BUNDLE=$(kubectl get secret {secret.name} -n {place} -o jsonpath='{{.data.ca\\.crt}}')""",
                 f"kubectl patch {short} {name} --type=json -p "
-                f'"[{{\\"op\\":\\"replace\\",\\"path\\":\\"{path}\\",\\"value\\":\\"$BUNDLE\\"}}]"',
+                f'"[{{\\"op\\":\\"replace\\",\\"path\\":\\"{path}\\",\\"value\\":\\"$('
+                f"kubectl get secret {secret.name} -n {place} -o jsonpath='{{.data.ca\\.crt}}'"
+                f')\\"}}]"',
                 *remade(target),
             ],
             [delete(config), *remade(target)],
