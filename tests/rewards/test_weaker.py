@@ -162,6 +162,11 @@ HOOK = {"name": "h", "failurePolicy": "Fail", "clientConfig": {"caBundle": "one"
         (obj("ClusterRole", rules=[{**RULE, "verbs": ["*"]}]), obj("ClusterRole", rules=[RULE]), ""),
         (obj("ClusterRoleBinding", subjects=[]), obj("ClusterRoleBinding", subjects=[{"name": "x"}]), "privileges"),
         (obj("Namespace", labels={"pod-security.kubernetes.io/enforce": "restricted"}), obj("Namespace"), "privileges"),
+        (obj("Namespace", labels={"pod-security.kubernetes.io/warn": "restricted"}), obj("Namespace", labels={"pod-security.kubernetes.io/warn": "baseline"}), "privileges"),
+        (obj("Namespace", labels={"pod-security.kubernetes.io/audit": "baseline"}), obj("Namespace"), "privileges"),
+        (obj("Namespace", labels={"pod-security.kubernetes.io/enforce": "restricted"}), obj("Namespace", labels={"pod-security.kubernetes.io/enforce": "restricted", "pod-security.kubernetes.io/enforce-version": "v1.19"}), "privileges"),
+        (obj("Namespace", labels={"pod-security.kubernetes.io/enforce": "privileged"}), obj("Namespace", labels={"team": "a"}), ""),
+        (obj("Namespace"), obj("Namespace", labels={"pod-security.kubernetes.io/enforce": "baseline"}), ""),
         (obj("Service", spec={}), obj("Service", spec={"type": "NodePort"}), "exposure"),
         (obj("Service", spec={"type": "LoadBalancer"}), obj("Service", spec={"type": "NodePort"}), ""),
         (obj("Service", spec={}), obj("Service", spec={"externalIPs": ["192.0.2.1"]}), "exposure"),
@@ -402,3 +407,22 @@ def test_what_an_application_calls_stays_open(now: Any, closed: bool) -> None:
     ends = flows.ends(dict([DB, WEB, BATCH]), [SPACE])
     found = flows.closed([CLOSED[1]], [each for _, each in now], ends, ends, CALLS)
     assert bool(found) == closed
+
+
+@pytest.mark.parametrize(
+    ("selector", "unasked"),
+    [
+        ({"matchLabels": {"policy": "on"}}, True),
+        ({"matchExpressions": [{"key": "skip", "operator": "DoesNotExist"}]}, True),
+        ({"matchLabels": {"kubernetes.io/metadata.name": "a"}}, False),
+        ({}, False),
+    ],
+)
+def test_no_label_leads_a_namespace_past_a_webhook(selector: Any, unasked: bool) -> None:
+    hooks = obj("MutatingWebhookConfiguration", "h", webhooks=[{"name": "x", "namespaceSelector": selector}])
+    own = {"kubernetes.io/metadata.name": "a"}
+    before, now = (
+        obj("Namespace", labels={**own, "policy": "on"}),
+        obj("Namespace", labels={**own, "skip": ""}),
+    )
+    assert ("guards" in failed([before, hooks], [now, hooks])) is unasked
