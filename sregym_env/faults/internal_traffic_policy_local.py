@@ -83,11 +83,21 @@ def _nodes(target: ServiceTarget) -> tuple[list[str], list[str]]:
         for pod in target.inventory.pods
         if pod["metadata"]["namespace"] == target.namespace
     ]
-    used = sorted({node for node, _ in placed} & {*target.inventory.nodes})
+    opened = {machine["metadata"]["name"] for machine in target.inventory.machines if _open(machine)}
+    used = sorted({node for node, _ in placed} & opened)
     own = sorted({node for node, its in placed if its} & {*used})
     if len(own) == len(used):
         own = own[: max(1, len(own) // 2)]
     return own, [node for node in used if node not in own]
+
+
+def _open(machine: Manifest) -> bool:
+    """Whether a node takes any pod."""
+    spec = machine.get("spec") or {}
+    closed = ("NoSchedule", "NoExecute")
+    return not spec.get("unschedulable") and not any(
+        taint["effect"] in closed for taint in spec.get("taints") or ()
+    )
 
 
 def _bound(affinity: Manifest, nodes: Sequence[str]) -> Manifest:
