@@ -21,7 +21,7 @@ def capacity_decrease_retry_storm(
     retries: str = drawn(storms.retries, published="30"),
     callee: str = drawn(storms.unscaled, published=storms.busiest),
     tight: float = drawn(
-        lambda target, chance: round(chance.uniform("tight", -0.015, 0.02), 3), published=0.0
+        lambda target, chance: round(chance.uniform("tight", 0.005, 0.03), 3), published=0.015
     ),
     seconds: float = drawn(lambda target, chance: float(chance.between("seconds", 45, 150)), published=60.0),
 ) -> Fault:

@@ -21,15 +21,16 @@ def load_spike_retry_storm(
     retries: str = drawn(storms.retries, published="30"),
     callee: str = drawn(storms.victim, published=storms.busiest),
     tight: float = drawn(
-        lambda target, chance: round(chance.uniform("tight", -0.015, 0.02), 3), published=0.0
+        lambda target, chance: round(chance.uniform("tight", 0.005, 0.03), 3), published=0.015
     ),
     factor: float = drawn(lambda target, chance: round(chance.uniform("factor", 2.0, 2.6), 1), published=2.2),
     seconds: float = drawn(lambda target, chance: float(chance.between("seconds", 30, 75)), published=45.0),
 ) -> Fault:
     """RPCs are given up after some milliseconds and tried again dozens of times; a surge of users has set off a storm.
 
-    The surge (``factor`` times the usual load for ``seconds``) is over. The component that is called has a CPU limit
-    with some room above what it needs, and now wastes it on calls that nobody waits for (``tight`` is how much less room it has). A restart helps until the next surge at most.
+    The surge (``factor`` times the usual load for ``seconds``) is over. The component that is called has a CPU limit with some
+    room above what it needs (``tight`` is how much less), and now wastes it on calls that nobody waits for. A restart helps until
+    the next surge at most.
     """
     called = next(each for each in storms.callees(target) if each.name == callee)
     patience, attempts, made = storms.hasty(target, timeout, retries)

@@ -522,6 +522,7 @@ _ALL = (
         ("collector low|number|wrong|changed|contrast|unbounded|cpu|throttled !memory_limit",),
         valued=("VALUE collector",),
         kinds=("Deployment",),
+        through=("cpu_throttling",),
     ),
     Mechanism(
         "quota_blocks_pods",

@@ -124,7 +124,17 @@ class Details:
         for word in (*self.values, *self.field_words, *self.rights, *whole):
             if _word(word).search(text):
                 return word
-        return self.spec.wrong if self.spans(text) else ""
+        return self.spec.wrong if self.spans(text) or self._paired(text) else ""
+
+    def _paired(self, text: str) -> bool:
+        """Whether a field and a value that are too short to tell anything by themselves stand side by side."""
+        field, wrong = plain(self.spec.field), plain(self.spec.wrong)
+        if not field or not wrong:
+            return False
+        between = r"(?:=|: ?| (?:(?:is|was|of|at|to|now|set|has been|been) ){1,3})"
+        return bool(
+            re.search(rf"(?<![\w-]){re.escape(field)}{between}{re.escape(wrong)}(?![\w-])(?!\.\d)", text)
+        )
 
     def contradicted(self, text: str) -> str:
         """A value of the wrong one's sort that a plain text gives instead of it; empty if there is none."""

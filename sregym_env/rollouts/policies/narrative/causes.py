@@ -192,10 +192,10 @@ CAUSES: Mapping[str, tuple[str, ...]] = {
         "A retry storm from {component} to {callee}: {field} is {wrong} while each attempt has only {patience}.",
     ),
     "collector_overworked": (
-        "{field} of {workload} is {wrong}: its garbage collector runs all the time and takes the CPU that requests need.",
-        "The garbage collector of {component} uses up its CPU limit, because {field} is {wrong}.",
+        "{Workload} has {field}={wrong}: its garbage collector runs all the time and takes the CPU that requests need.",
+        "The garbage collector of {component} uses up its CPU limit, because of {field}={wrong}.",
         "{Workload} runs with {field}={wrong}, so that collecting garbage costs more CPU than its requests.",
-        "{Component} spends its CPU on garbage collection: {field} was set to {wrong}.",
+        "{Component} spends its CPU on garbage collection: somebody set {field}={wrong}.",
     ),
     "quota_blocks_pods": (
         "ResourceQuota {name} limits memory in {namespace} to {memory}; pods that declare no memory are refused, and "
