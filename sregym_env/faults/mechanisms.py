@@ -504,6 +504,7 @@ _ALL = (
         ),
         valued=("VALUE rate_limit|headroom|low|limit|throughput !memory_limit|cpu_limit|memory|cpu",),
         kinds=("Deployment",),
+        through=("impatient_retries",),
     ),
     Mechanism(
         "impatient_retries",
