@@ -510,8 +510,8 @@ _ALL = (
         "impatient_retries",
         "resources",
         (
-            "impatience retries|number|low|contrast|wrong|changed !rate_limit|probe|liveness_probe|readiness_probe",
-            "retries number|contrast|impatience|wrong|changed|unbounded !rate_limit|headroom|probe|liveness_probe|readiness_probe",
+            "impatience retries|number|low|contrast|wrong|changed !rate_limit|probe|liveness_probe|readiness_probe|webhook|api_server|adds_up",
+            "retries number|contrast|impatience|wrong|changed|unbounded !rate_limit|headroom|queue|probe|liveness_probe|readiness_probe /6",
             "attempts number|impatience|unbounded !rate_limit|headroom",
         ),
         valued=("VALUE impatience|retries|attempts !rate_limit|headroom|cpu_limit|memory_limit",),
@@ -964,7 +964,13 @@ _ALL = (
         valued=("VALUE policy|webhook|api_server",),
         kinds=("NetworkPolicy", "MutatingWebhookConfiguration"),
         kin=("network_policy_isolation", "webhook_unreachable"),
-        through=("network_policy_isolation", "webhook_unreachable", "missing_service", "quota_blocks_pods"),
+        through=(
+            "network_policy_isolation",
+            "webhook_unreachable",
+            "missing_service",
+            "quota_blocks_pods",
+            "impatient_retries",
+        ),
     ),
     Mechanism(
         "pod_security_enforced",

@@ -302,7 +302,7 @@ OTHER_CAUSES = (
     # names
     r"|wrong search (?:domains?|lists?|paths?)|ndots|search (?:list|domains?|path)s? (?:\S+ ){0,4}(?:replaced|wrong|missing|changed)|(?:coredns|kube-dns|core ?dns)(?:'s)?:? (?:\S+ ){0,4}?(?:out of memory|oom\w*|crash\w*|overloaded|is down|not running|throttled|unavailable)|dns (?:timeouts?|latency|is slow)|\bttl"
     # the load
-    r"|(?:is|are|was|were|simply|got) (?:\w+ )?overloaded|too much (?:load|traffic)|(?:traffic|load) (?:spike|peak|surge)(?! (?:is|was|has|had)(?: been)?(?: long| already)? (?:over|gone|past|passed|ended))|cannot cope|can't cope|\bddos|from (?:two|three|2|3) (?:replicas )?to one|one (?:\S+ )?(?:pod|replica) too few"
+    r"|(?:is|are|was|were|simply|got) (?:\w+ )?overloaded|too much (?:load|traffic)|(?<!since the )(?<!since that )(?<!since a )(?<!after the )(?<!after that )(?<!after a )(?:traffic|load) (?:spike|peak|surge)(?! (?:is|was|has|had)(?: been)?(?: long| already)? (?:over|gone|past|passed|ended))|cannot cope|can't cope|\bddos|from (?:two|three|2|3) (?:replicas )?to one|one (?:\S+ )?(?:pod|replica) too few"
 )
 """What else breaks applications on Kubernetes and is none of the taxonomy's: who says so has another cause in mind."""
 

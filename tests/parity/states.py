@@ -121,6 +121,7 @@ ELSEWHERE = frozenset(
         "missing_env_variable",
         "postgres_lock_contention",
         "served_feature_flag",
+        "valkey_auth_disruption",
         "valkey_memory_disruption",
     )
 )

@@ -36,7 +36,7 @@ def masked(text: str) -> str:
 def test_it_is_large_and_right_and_wrong_are_in_equal_parts() -> None:
     counts = Counter(each.label for each in generated())
     assert counts["right"] == counts["wrong"] == 1037
-    assert counts["attack"] == 212
+    assert counts["attack"] == 244
     assert len(WHOLE) == len(generated()) + len(written())
 
 
