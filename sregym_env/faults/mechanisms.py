@@ -409,7 +409,7 @@ _ALL = (
         ),
         valued=("VALUE liveness_probe|kill|impatient",),
         kinds=("Deployment",),
-        through=("failing_liveness_probe",),
+        through=("failing_liveness_probe", "impatient_retries"),
     ),
     Mechanism(
         "missing_volume_claim",
@@ -958,12 +958,13 @@ _ALL = (
         (
             "webhook together deadline|waits /18",
             "adds_up deadline /8",
+            "deadline together waits !retries|probe|liveness_probe|readiness_probe /24",
             "webhook policy deadline|unanswered|blocked /18",
             "api_server policy blocked|unanswered|deadline|lack|absent|wrong /14",
         ),
         valued=("VALUE policy|webhook|api_server",),
         kinds=("NetworkPolicy", "MutatingWebhookConfiguration"),
-        kin=("network_policy_isolation", "webhook_unreachable"),
+        kin=("webhook_unreachable",),
         through=(
             "network_policy_isolation",
             "webhook_unreachable",

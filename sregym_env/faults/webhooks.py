@@ -33,7 +33,7 @@ LEFT = 400 * 86400
 _PATHS = {"Validating": "/pods", "Mutating": "/mutating-pods"}
 
 _BESIDE: Mapping[str, str] = {
-    "route-audit": "debug-toolbox", "ingress-naming": "trace-agents", "dns-records": "profiler-inject", "edge-certificates": "mesh-opt-in",
+    "route-audit": "debug-toolbox", "ingress-naming": "trace-agents", "dns-records": "profiler-agent", "edge-certificates": "mesh-opt-in",
     "traffic-classes": "vault-agents", "public-hosts": "log-shippers", "gateway-owners": "chaos-hooks", "cdn-sync": "capture-agents",
     "host-policy": "time-travel", "ingress-review": "node-scratch",
 }  # fmt: skip

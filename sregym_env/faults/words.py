@@ -314,7 +314,7 @@ ACTS: Mapping[str, str] = {
     "right_value": r"(?:has|have|says|names|carries|contains|shows|is) (?:the |its |a )?(?:right|correct|proper|expected|usual|valid) (?:\w+ )?(?:port|value|target ?port|limit|image|key|entry|selector|label|password|command|address|name)s?",
     "unset": r"(?:is|are|was|were) (?:\w+ )?(?:empty|unset|not set|blank|nil|none)",
     "soft": r"preferred\w*|soft|a preference|best[- ]effort|advisory",
-    "one_way": r"only (?:the |its )?(?:\w+ )?(?:egress|ingress|outgoing|incoming)|(?:egress|ingress) only|(?<!no )(?<!nor )(?<!any )(?:ingress|egress) (?:is |stays |remains |still )*(?:open|allowed|free|untouched|unrestricted)|only (?:the )?traffic (?:of \S+ )?to (?:the )?internet",
+    "one_way": r"only (?:the |its )?(?:\w+ )?(?:egress|ingress|outgoing|incoming)|(?:egress|ingress) only(?! (?:to|from|for|in|on|by|towards?)\b)|(?<!no )(?<!nor )(?<!any )(?:ingress|egress) (?:is |stays |remains |still )*(?:open|allowed|free|untouched|unrestricted)|only (?:the )?traffic (?:of \S+ )?to (?:the )?internet",
     "workload_gone": r"(?:deployment|statefulset|workload)(?: object)?(?: @\w*)? (?:was|is|has been|got) (?:\w+ )?(?:deleted|gone|removed|missing)|@\w* deployment (?:was|is|has been|got) (?:\w+ )?(?:deleted|gone|removed|missing)",
     "other_nodes_well": r"(?:other|remaining) (?:two )?(?:workers?|nodes?)(?: \w+)? (?:takes?|accepts?|are|stay|schedule)",
     "published": r"(?:offered|published|exposed|reachable|available|advertised) (?:on|at|under|as)(?: port)? \d{2,5}|(?:exposes?|publishes|offers|advertises)(?: port)? \d{2,5}",

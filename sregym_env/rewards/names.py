@@ -196,6 +196,9 @@ def _name_pattern(name: str) -> str:
         rf"|(?:deployment|component|workload|svc|(?:service|pods?|containers?) of) {word}(?![\w-])"
     )
     placed = rf"(?<= in ){word}(?=[,.;:]|$)|{_BEFORE}{word}(?= (?:cannot|can't|times out|crash\w*|logs in|cannot) )"
+    if name != "user":
+        # Not with the word before it, which tells what it is about. "The service user" is an account.
+        placed = rf"{placed}|(?<=\bservice ){word}(?![\w-])"
     quoted = rf"[\"']{word}[\"'](?: {_WORKLOAD})"
     # "The user" is a person, "user is down" a component.
     heads = "|".join(rf"(?<={before})" for before in _BEFORE_A_NAME)
