@@ -95,7 +95,7 @@ def busiest(target: ComponentTarget) -> str:
 
 def timeout(target: ComponentTarget, chance: Chance) -> str:
     """Little more than what a call takes."""
-    return str(chance.choice("timeout", ("40ms", "45ms", "50ms", "50ms", "60ms")))
+    return str(chance.choice("timeout", ("40ms", "40ms", "45ms", "50ms", "50ms")))
 
 
 def retries(target: ComponentTarget, chance: Chance) -> str:
