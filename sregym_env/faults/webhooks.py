@@ -34,7 +34,7 @@ _PATHS = {"Validating": "/pods", "Mutating": "/mutating-pods"}
 
 _BESIDE: Mapping[str, str] = {
     "route-audit": "debug-toolbox", "ingress-naming": "trace-agents", "dns-records": "profiler-agent", "edge-certificates": "mesh-opt-in",
-    "traffic-classes": "vault-agents", "public-hosts": "log-shippers", "gateway-owners": "chaos-hooks", "cdn-sync": "capture-agents",
+    "traffic-classes": "vault-agents", "public-hosts": "log-shippers", "gateway-owners": "warm-pools", "cdn-sync": "capture-agents",
     "host-policy": "time-travel", "ingress-review": "node-scratch",
 }  # fmt: skip
 """Webhooks of others for Ingresses, each with one for pods that ask for it by a label."""
