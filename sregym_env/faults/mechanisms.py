@@ -964,7 +964,6 @@ _ALL = (
         ),
         valued=("VALUE policy|webhook|api_server",),
         kinds=("NetworkPolicy", "MutatingWebhookConfiguration"),
-        kin=("webhook_unreachable",),
         through=(
             "network_policy_isolation",
             "webhook_unreachable",

@@ -412,7 +412,7 @@ CAUSES: Mapping[str, tuple[str, ...]] = {
         "NetworkPolicy {name} in namespace {elsewhere} blocks the API server from the webhooks {webhooks}: each is waited for, and their "
         "timeouts together exceed the deadline of a request, so that no pod of {component} can be created.",
         "The mutating webhooks {webhooks} time out one after the other, longer together than a request may take, because NetworkPolicy "
-        "{name} ({elsewhere}) does not let the API server in. Pods of {component} cannot be created.",
+        "{name} ({elsewhere}) blocks the API server from them. Pods of {component} cannot be created.",
         "Pods of {component} cannot be created: the webhooks {webhooks} are unreachable for the API server, as NetworkPolicy {name} allows "
         "only a namespace of pods, and together they run into the deadline.",
     ),
