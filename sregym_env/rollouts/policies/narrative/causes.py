@@ -413,8 +413,8 @@ CAUSES: Mapping[str, tuple[str, ...]] = {
         "timeouts together exceed the deadline of a request, so that no pod of {component} can be created.",
         "The mutating webhooks {webhooks} time out one after the other, longer together than a request may take, because NetworkPolicy "
         "{name} ({elsewhere}) blocks the API server from them. Pods of {component} cannot be created.",
-        "Pods of {component} cannot be created: the webhooks {webhooks} are unreachable for the API server, as NetworkPolicy {name} allows "
-        "only a namespace of pods, and together they run into the deadline.",
+        "Pods of {component} cannot be created: the webhooks {webhooks} are unreachable for the API server, which NetworkPolicy {name} "
+        "blocks from them, and together they run into the deadline.",
     ),
     "pod_security_enforced": (
         "Namespace {name} enforces the Pod Security Standard {wrong} (label {field}), which the pods of {component} do not meet, so they "
