@@ -131,7 +131,8 @@ def printed(value: str, seen: str) -> bool:
         if re.search(rf"{before}{re.escape(form)}(?!\w)", seen):
             return True
     # A list, or a field within another: item by item.
-    return _LISTED.fullmatch(value) is not None and all(printed(word, seen) for word in value.split())
+    items = value.split(", ") if ", " in value else value.split() if _LISTED.fullmatch(value) else ()
+    return bool(items) and all(printed(item, seen) for item in items)
 
 
 _ASKED = re.compile(r"(.*) on port (\d+)")
