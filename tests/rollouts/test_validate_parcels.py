@@ -54,7 +54,6 @@ def test_every_fault_that_needs_no_mongodb_has_a_pair() -> None:
         "liveness_probe_too_aggressive",
         "memory_leak",
         "old_build_still_behind_service",
-        "internal_traffic_policy_local",
         "postgres_lock_contention",
         "pvc_claim_mismatch",
         "rate_limit_too_low",
@@ -63,5 +62,6 @@ def test_every_fault_that_needs_no_mongodb_has_a_pair() -> None:
         "secret_rotation_stale_credentials",
         "served_feature_flag",
         "storage_user_unregistered",
+        "valkey_auth_disruption",
         "valkey_memory_disruption",
     }

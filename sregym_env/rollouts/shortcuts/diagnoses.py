@@ -17,8 +17,8 @@ STUFFING = (
     "a memory limit too low and OOMKilled, a CPU limit with throttling, a ResourceQuota on memory, a deny-all NetworkPolicy "
     "with policyTypes Ingress and Egress, a dnsPolicy None with dnsConfig, a CoreDNS Corefile template with NXDOMAIN, "
     "a port conflict with a sidecar, an untolerated taint, an initContainers wait-for hang, a revoked readWrite role and "
-    "not authorized user with roles of user admin, a missing database user with authentication failed, disk read errors, silent data corruption with checksum errors "
-    "and input/output error EIO, a missing service account serviceAccountName, a pull secret whose registry login is expired, a requirepass password that no client was given, a wrong desired state that a reconciler keeps applying from its source ConfigMap, a low priorityClassName whose pods are preempted by a global default PriorityClass, a ClusterRole whose RBAC rules lack a verb on configmaps, a missing Secret with secretKeyRef, "
+    "not authorized user with roles of user admin, a missing database user with authentication failed, disk read errors, silent data corruption of the disk with checksum errors "
+    "and input/output error EIO, a missing service account serviceAccountName, a pull secret whose registry login is expired, a requirepass that no client has, a wrong desired state that a reconciler keeps applying from its source ConfigMap, a low priorityClassName whose pods are preempted by a global default PriorityClass, a ClusterRole whose RBAC rules lack a verb on configmaps, a missing Secret with secretKeyRef, "
     "a cordoned unschedulable node, stale hostAliases, and a feature flag set to true, "
     "a rate limit below the load so that requests are rejected, a mutating webhook that lowers the memory limit of every new pod, "
     "a required podAntiAffinity that no node satisfies, an admission webhook that cannot be called, a webhook whose caBundle is the wrong authority's, a namespace label that enforces PodSecurity restricted, several webhooks that time out together behind a policy that blocks the API server, a CronJob that overwrites the "
@@ -26,7 +26,8 @@ STUFFING = (
     "a rotated password that clients do not have, a session that holds a table lock, a maxmemory too low, "
     "a missing environment variable, an environment variable with a wrong port, an internalTrafficPolicy Local, "
     "a liveness probe that leaves no time for the start, a second EndpointSlice with foreign addresses, "
-    "a left-over Deployment whose old build still serves"
+    "a left-over Deployment whose old build still serves, an RPC time-out of 50 ms that is too short, 30 retries of calls, "
+    "a garbage collector GOGC set too low"
 )
 """Something of every mechanism there is, with the fields that such faults change."""
 
