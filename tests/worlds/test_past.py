@@ -127,7 +127,9 @@ def test_what_was_applied_is_known_so_that_a_field_can_be_taken_out_of_a_manifes
         done = Kubectl(world.cluster, APP.namespace).run(["apply", "-f", "-"], json.dumps(manifest))
         assert done.stdout == "deployment.apps/geo configured\n"
         # Some namespaces warn of a standard that the application has never met.
-        assert all(line.startswith("Warning: would violate PodSecurity ") for line in done.stderr.splitlines())
+        assert all(
+            line.startswith("Warning: would violate PodSecurity ") for line in done.stderr.splitlines()
+        )
         left = world.cluster.get("deployments.apps", "geo", APP.namespace)["metadata"].get("labels", {})
         assert left == {key: value for key, value in found["metadata"]["labels"].items() if key != gone}
     assert delivered >= 4
