@@ -958,7 +958,6 @@ _ALL = (
         (
             "webhook together deadline|waits /18",
             "adds_up deadline /8",
-            "deadline together waits !retries|probe|liveness_probe|readiness_probe /24",
             "webhook policy deadline|unanswered|blocked /18",
             "api_server policy blocked|unanswered|deadline|lack|absent|wrong /14",
         ),

@@ -139,8 +139,8 @@ def webhooks_time_out_together(
     return Fault(
         resource=allow,
         cause=f"NetworkPolicy {policy} in namespace {place} lets in pods of namespace {near} and no longer the API server, which "
-        f"is on its machine's network: the mutating webhooks {listed} cannot be reached. Each may fail, but each is waited for, "
-        f"{sum(servers.values())} s together, and a request has {BOUND} s: creating a pod runs into its deadline, and so the pods of "
+        f"is on its machine's network: the mutating webhooks {listed} cannot be reached, each is waited for, {sum(servers.values())} s "
+        f"together, and creating a pod runs into the deadline of a request, {BOUND} s, though each of them may fail; so the pods of "
         f"{target.name} cannot be re-created.",
         earlier=edits,
         edits=[JsonPatch(allow, path, narrowed)],
