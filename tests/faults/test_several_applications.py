@@ -42,6 +42,9 @@ from sregym_env.runtime.clock import HOUR
 from sregym_env.tools.causes import flags, handed_in
 from sregym_env.tools.workstation import Workstation
 
+# Staging several applications takes minutes since faults and worlds have grown: not part of every run.
+pytestmark = pytest.mark.exhaustive
+
 SELECTOR = "port_misconfig_revoke_auth_wrong_svc_selector"
 VARIABLE = "port_misconfig_misconfig_hotelres_missing_env_var"
 BOTH = (SELECTOR, VARIABLE)
