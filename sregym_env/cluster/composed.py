@@ -15,8 +15,9 @@ from dataclasses import replace
 from typing import Any, TypeVar, cast
 
 from sregym_env.cluster.api import World
-from sregym_env.cluster.app import App, Component, Image, Journey
+from sregym_env.cluster.app import App, Component, Image, ImageRegistry, Journey
 from sregym_env.errors import AppError
+from sregym_env.kube.pulling import repository
 from sregym_env.kube.types import Manifest
 
 W = TypeVar("W", bound=World)
@@ -59,6 +60,7 @@ def composed(parts: Sequence[App]) -> App:
         rate=rate,
         programs=tuple({each.name: each for part in parts for each in part.programs}.values()),
         activities=tuple(dict.fromkeys(word for part in parts for word in part.activities)),
+        registries=_registries(parts),
         parts=tuple(parts),
     )
 
@@ -148,6 +150,23 @@ def _images(name: str, parts: Sequence[App]) -> tuple[Image, ...]:
             if known is not image and known != image:
                 raise AppError(f"application {name}: {part.name} has another image {image.reference}")
     return tuple(found.values())
+
+
+def _registries(parts: Sequence[App]) -> tuple[ImageRegistry, ...]:
+    """Whom registries know for any of the applications. What one of them has to ask for by name stays open to another that does not."""
+    found = []
+    for part in parts:
+        public = {each for other in parts if other is not part for each in _unasked(other)}
+        for registry in part.registries:
+            closed = tuple(each for each in registry.closed if each not in public)
+            found.append(replace(registry, closed=closed))
+    return tuple(dict.fromkeys(found))
+
+
+def _unasked(part: App) -> set[str]:
+    """Repositories from which an application takes images without having to say who it is."""
+    closed = {each for registry in part.registries for each in registry.closed}
+    return {repository(image.reference) for image in part.images} - closed
 
 
 def _demand_distinct(name: str, what: str, names: Sequence[str]) -> None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from functools import cache
 
 import pytest
 
 from sregym_env import SREGymEnv, apps
+from sregym_env.cluster.app import App, ImageRegistry
 from sregym_env.cluster.composed import composed, seen_by
 from sregym_env.cluster.forkable import demanded
 from sregym_env.cluster.oncall import ONCALL
@@ -42,9 +43,6 @@ from sregym_env.runtime.clock import HOUR
 from sregym_env.tools.causes import flags, handed_in
 from sregym_env.tools.workstation import Workstation
 
-# Staging several applications takes minutes since faults and worlds have grown: not part of every run.
-pytestmark = pytest.mark.exhaustive
-
 SELECTOR = "port_misconfig_revoke_auth_wrong_svc_selector"
 VARIABLE = "port_misconfig_misconfig_hotelres_missing_env_var"
 BOTH = (SELECTOR, VARIABLE)
@@ -74,6 +72,34 @@ def repaired(found: Staged, numbers: Sequence[int]) -> Verdict:
 
 
 # --- several applications as one ------------------------------------------------------------------
+
+
+def test_nothing_that_an_application_declares_is_forgotten_in_the_whole() -> None:
+    by_themselves = {"flag_file", "tracing", "family", "place"}
+    """What is asked of each application, or of none."""
+    parts = [
+        replace(
+            app,
+            registries=(ImageRegistry(f"{app.name}.example.com"),),
+            activities=(app.name,),
+            programs=(app.components[0],),
+        )
+        for app in map(apps.app, ("social-network", "astronomy-shop"))
+    ]
+    whole = composed(parts)
+    empty = {each.name for each in fields(App) if not getattr(whole, each.name)}
+    assert empty == by_themselves
+
+
+def test_what_one_application_has_to_ask_for_stays_open_to_another_that_does_not() -> None:
+    hotel, social = apps.app("hotel-reservation"), apps.app("social-network")
+    mongo, own = "docker.io/library/mongo", "docker.io/yinfangchen/hotel-reservation"
+    asked = replace(hotel, registries=(ImageRegistry("docker.io", ("pull:one",), (mongo, own)),))
+    also = replace(social, registries=(ImageRegistry("docker.io", ("pull:two",), (mongo,)),))
+    assert {each for r in composed([asked, social]).registries for each in r.closed} == {own}
+    both = composed([asked, also]).registries
+    assert {each for registry in both for each in registry.closed} == {mongo, own}
+    assert {each for registry in both for each in registry.logins} == {"pull:one", "pull:two"}
 
 
 def test_components_of_the_same_name_are_told_apart_by_their_namespaces() -> None:
