@@ -20,9 +20,7 @@ def capacity_decrease_retry_storm(
     timeout: str = drawn(storms.timeout, published="50ms"),
     retries: str = drawn(storms.retries, published="30"),
     callee: str = drawn(storms.unscaled, published=storms.busiest),
-    tight: float = drawn(
-        lambda target, chance: round(chance.uniform("tight", 0.005, 0.03), 3), published=0.015
-    ),
+    tight: float = drawn(storms.tightness, published=0.015),
     seconds: float = drawn(lambda target, chance: float(chance.between("seconds", 45, 150)), published=60.0),
 ) -> Fault:
     """RPCs are given up after some milliseconds and tried again dozens of times; a loss of capacity has set off a storm.
@@ -30,21 +28,5 @@ def capacity_decrease_retry_storm(
     For ``seconds`` half of the pods of the component that is called were away. They are back, and its CPU limits leave
     room above what it needs; now it wastes them on calls that nobody waits for (``tight`` is how much less room they leave).
     """
-    called = next(each for each in storms.callees(target) if each.name == callee)
-    patience, attempts, made = storms.hasty(target, timeout, retries)
-    return Fault(
-        resource=target.workload,
-        cause=f"{target.kind} {target.name} gives up its RPCs after {timeout} ({patience}) and tries each {retries} more times "
-        f"({attempts}): since {callee} had fewer pods for a while, which are back, these retries keep it overloaded.",
-        earlier=storms.suited(called, max(called.replicas, 2), tight),
-        edits=made["edits"],
-        trigger=[Thin(callee, seconds)],
-        rollback=made["rollback"],
-        spared=storms.way(called),
-        details={"field": attempts, "wrong": retries},
-        facts={"timeout": patience, "patience": timeout, "callee": callee},
-        remedies=storms.remedies(target, called),
-        look=storms.look(target, called),
-        accepts=[called.workload],
-        aliases=[patience],
-    )
+    since = f"{callee} had fewer pods for a while, which are back, these retries keep it overloaded"
+    return storms.storm(target, (timeout, retries), callee, tight, Thin(callee, seconds), since, pods=2)

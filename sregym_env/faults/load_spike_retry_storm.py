@@ -20,9 +20,7 @@ def load_spike_retry_storm(
     timeout: str = drawn(storms.timeout, published="50ms"),
     retries: str = drawn(storms.retries, published="30"),
     callee: str = drawn(storms.victim, published=storms.busiest),
-    tight: float = drawn(
-        lambda target, chance: round(chance.uniform("tight", 0.005, 0.03), 3), published=0.015
-    ),
+    tight: float = drawn(storms.tightness, published=0.015),
     factor: float = drawn(lambda target, chance: round(chance.uniform("factor", 2.0, 2.6), 1), published=2.2),
     seconds: float = drawn(lambda target, chance: float(chance.between("seconds", 30, 75)), published=45.0),
 ) -> Fault:
@@ -32,21 +30,7 @@ def load_spike_retry_storm(
     room above what it needs (``tight`` is how much less), and now wastes it on calls that nobody waits for. A restart helps until
     the next surge at most.
     """
-    called = next(each for each in storms.callees(target) if each.name == callee)
-    patience, attempts, made = storms.hasty(target, timeout, retries)
-    return Fault(
-        resource=target.workload,
-        cause=f"{target.kind} {target.name} gives up its RPCs after {timeout} ({patience}) and tries each {retries} more times "
-        f"({attempts}): since a surge of users, which is over, its retries keep {callee} overloaded.",
-        earlier=storms.suited(called, called.replicas, tight),
-        edits=made["edits"],
-        trigger=[Surge(target.app.namespace, factor, seconds)],
-        rollback=made["rollback"],
-        spared=storms.way(called),
-        details={"field": attempts, "wrong": retries},
-        facts={"timeout": patience, "patience": timeout, "callee": callee},
-        remedies=storms.remedies(target, called),
-        look=storms.look(target, called),
-        accepts=[called.workload],
-        aliases=[patience],
+    since = f"a surge of users, which is over, its retries keep {callee} overloaded"
+    return storms.storm(
+        target, (timeout, retries), callee, tight, Surge(target.app.namespace, factor, seconds), since
     )

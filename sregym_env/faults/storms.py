@@ -16,6 +16,7 @@ from sregym_env.apps.further import rate
 from sregym_env.cluster.edits import Edit, Rollout, Scale
 from sregym_env.cluster.targets import ComponentTarget
 from sregym_env.faults.commands import mend, named, put, scope, show
+from sregym_env.faults.fault import Fault
 from sregym_env.faults.revisions import revision
 from sregym_env.kube.quantity import milli
 from sregym_env.runtime.chance import Chance
@@ -93,6 +94,11 @@ def busiest(target: ComponentTarget) -> str:
     return _fit(callees(target))[0]
 
 
+def tightness(target: ComponentTarget, chance: Chance) -> float:
+    """How much of the room above what a callee needs is taken away."""
+    return round(chance.uniform("tight", 0.005, 0.03), 3)
+
+
 def timeout(target: ComponentTarget, chance: Chance) -> str:
     """Little more than what a call takes."""
     return str(chance.choice("timeout", ("40ms", "40ms", "45ms", "50ms", "50ms")))
@@ -101,6 +107,38 @@ def timeout(target: ComponentTarget, chance: Chance) -> str:
 def retries(target: ComponentTarget, chance: Chance) -> str:
     """Dozens."""
     return str(chance.choice("retries", ("20", "24", "25", "30", "30", "32", "40")))
+
+
+def storm(
+    target: ComponentTarget,
+    policy: tuple[str, str],
+    callee: str,
+    tight: float,
+    trigger: Edit,
+    since: str,
+    pods: int = 1,
+) -> Fault:
+    """A caller with ``policy`` (time-out, retries) whose RPCs a ``trigger`` has turned into a storm at a callee on at least so
+    many ``pods``. ``since`` ends the sentence that tells the cause."""
+    called = next(each for each in callees(target) if each.name == callee)
+    timeout, retries = policy
+    patience, attempts, made = hasty(target, timeout, retries)
+    return Fault(
+        resource=target.workload,
+        cause=f"{target.kind} {target.name} gives up its RPCs after {timeout} ({patience}) and tries each {retries} more times "
+        f"({attempts}): since {since}.",
+        earlier=suited(called, max(called.replicas, pods), tight),
+        edits=made["edits"],
+        trigger=[trigger],
+        rollback=made["rollback"],
+        spared=way(called),
+        details={"field": attempts, "wrong": retries},
+        facts={"timeout": patience, "patience": timeout, "callee": callee},
+        remedies=remedies(target, called),
+        look=look(target, called),
+        accepts=[called.workload],
+        aliases=[patience],
+    )
 
 
 def suited(callee: ComponentTarget, pods: int, tight: float) -> Sequence[Edit]:
