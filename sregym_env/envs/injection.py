@@ -79,6 +79,10 @@ class Injected:
     before: World | None = None
     """The world as it was before the faults, where it can be copied."""
 
+    def fork(self) -> Injected:
+        """The same in a copy of the world, which goes its own way."""
+        return replace(self, world=demanded(self.world).fork())
+
     def heal(self, world: World) -> None:
         """Take the faults back in a world that is this one or a fork of it, the last one first."""
         for instance, onset in reversed(list(zip(self.instances, self.onsets, strict=True))):
@@ -144,15 +148,24 @@ def inject(
                 )
                 pastime = partial(_pass, cast(Changing, world), instances, changed) if patient else None
                 come[number] = befall(world, instance, draw, hurts, pastime)
-        if problem.noise_on:
-            world = noise.begin(world, noise_seed(problem, seed), problem.noise, spared(instances))
+        onsets = tuple(come[number] for number in range(len(instances)))
+        whole = Injected(world, _refreshed(baseline, world, changed), instances, onsets, before)
+        return begin_noise(whole, problem, seed) if problem.noise_on else whole
     except SREGymError:
         # The one that failed has taken itself back.
         there = tuple(instances[number] for number in come)
         replace(injected, instances=there, onsets=tuple(come.values())).heal(world)
         raise
-    onsets = tuple(come[number] for number in range(len(instances)))
-    return Injected(world, _refreshed(baseline, world, changed), instances, onsets, before)
+
+
+def begin_noise(injected: Injected, problem: Problem, seed: int) -> Injected:
+    """The same with the problem's noise in the world from now on."""
+    return replace(
+        injected,
+        world=noise.begin(
+            injected.world, noise_seed(problem, seed), problem.noise, spared(injected.instances)
+        ),
+    )
 
 
 def _bound(world: World, problem: Problem, chance: Chance | None) -> Iterator[FaultInstance]:

@@ -22,7 +22,7 @@ from sregym_env.cluster.oncall import ONCALL
 from sregym_env.cluster.targets import ROLLED
 from sregym_env.envs.briefing import briefing
 from sregym_env.envs.env import NOISE_PATIENCE
-from sregym_env.envs.injection import Injected, await_symptoms, inject
+from sregym_env.envs.injection import Injected, await_symptoms, begin_noise, inject
 from sregym_env.envs.tasks.pairs import pairs
 from sregym_env.faults import problems
 from sregym_env.faults.onset import remedies
@@ -78,9 +78,14 @@ class Subject:
         self.seed = seed
 
     @cached_property
+    def struck(self) -> Injected:
+        """The world in which the fault has just come."""
+        return inject(self.problem, self.seed)
+
+    @cached_property
     def injected(self) -> Injected:
         """The world with the fault in and its symptoms showing."""
-        return await_symptoms(inject(self.problem, self.seed), self.problem, self.seed, "proactive")
+        return await_symptoms(self.struck.fork(), self.problem, self.seed, "proactive")
 
     @cached_property
     def before(self) -> Baseline:
@@ -94,6 +99,12 @@ class Subject:
     def world(self) -> Forkable:
         """A fork to try something on."""
         return demanded(self.injected.world).fork()
+
+    def noisy(self) -> Subject:
+        """The same with noise from when the fault has come: its draws do not depend on the noise."""
+        other = Subject(self.problem.model_copy(update={"noise": True}), self.seed)
+        other.struck = begin_noise(self.struck.fork(), other.problem, self.seed)
+        return other
 
     def judge(self, world: World, patience: Patience | None = None) -> Verdict:
         """The oracle's verdict on a tried world."""
@@ -189,7 +200,7 @@ def remedies_cure(subject: Subject) -> Finding:
 
 def undo_restores(subject: Subject) -> Finding:
     """Healing brings the desired state back to what it was, object by object."""
-    fresh = inject(subject.problem, subject.seed)
+    fresh = subject.struck.fork()
     fresh.heal(fresh.world)
     fresh.world.advance(120.0)
     now = {key: desired(obj) for key, obj in protected_objects(fresh.world)}
@@ -217,7 +228,7 @@ def same_seed_same_world(subject: Subject) -> Finding:
 
 def noise_changes_nothing(subject: Subject) -> Finding:
     """With noise on, the fault still shows and the first repair still cures."""
-    noisy = Subject(subject.problem.model_copy(update={"noise": True}), subject.seed)
+    noisy = subject.noisy()
     patience = Patience(noise=NOISE_PATIENCE)
     if noisy.judge(noisy.world(), patience).passed:
         return False, "passes without a repair"
