@@ -69,6 +69,8 @@ class SREGymEnv(gymnasium.Env[str, str]):
         obs_chars: length of an observation at most; a longer one is cut with a note that says so.
         render_mode: ``ansi`` for a transcript.
         raise_errors: let defects of the environment raise instead of ending the episode as ``infra``.
+        compact: whether the world is kept packed between calls: a tenth of the memory, and every step some 40 ms longer.
+            For thousands of environments in one process that mostly wait for a model.
         salt: a secret that goes into the opaque names of tasks and episodes in :meth:`state` and in records, so that nobody
             who knows this package can tell the problem from them; by default the variable ``SREGYM_SALT``.
 
@@ -101,6 +103,7 @@ class SREGymEnv(gymnasium.Env[str, str]):
         obs_chars: int = 16_000,
         render_mode: str | None = None,
         raise_errors: bool = False,
+        compact: bool = False,
         salt: str | None = None,
         **unknown: Any,
     ) -> None:
@@ -143,7 +146,12 @@ class SREGymEnv(gymnasium.Env[str, str]):
                 f"backend: {backend!r} makes no worlds; give a sregym_env.live.backend.LiveBackend, or nothing for the "
                 "embedded cluster"
             )
+        if backend is not None and compact:
+            raise UsageError(
+                "compact=True packs worlds of the embedded cluster; a backend's own cannot be packed"
+            )
         self._backend = backend
+        self._compact = compact
         self._raise_errors = raise_errors
         self._salt = os.environ.get("SREGYM_SALT", "") if salt is None else salt
         self._episode: Episode | None = None
@@ -185,6 +193,7 @@ class SREGymEnv(gymnasium.Env[str, str]):
         self._noisy, self._varied = problem.noise_on, problem.variation
         self._observation = observation
         self._transcript = [observation] if self.render_mode == "ansi" else []
+        self._rest()
         return observation, info
 
     def step(self, action: str) -> tuple[str, float, bool, bool, dict[str, Any]]:
@@ -201,6 +210,7 @@ class SREGymEnv(gymnasium.Env[str, str]):
         if self.render_mode == "ansi":
             self._transcript.append(f"$ {action}\n{played.observation}")
         self._observation = played.observation
+        self._rest()
         return played.observation, played.reward, played.terminated, played.truncated, played.info
 
     def render(self) -> str | None:
@@ -230,6 +240,7 @@ class SREGymEnv(gymnasium.Env[str, str]):
                 raise
             played = episode.abort(error)
         self._observation = played.observation
+        self._rest()
         return played.observation, played.reward, played.terminated, played.truncated, played.info
 
     def charge(self, tokens: int) -> None:
@@ -313,7 +324,9 @@ class SREGymEnv(gymnasium.Env[str, str]):
 
     def state(self) -> dict[str, Any]:
         """Privileged: the truth, verdicts and a digest of the world. Not for agents."""
-        return self._current().state()
+        state = self._current().state()
+        self._rest()
+        return state
 
     @property
     def episode(self) -> Episode:
@@ -325,6 +338,11 @@ class SREGymEnv(gymnasium.Env[str, str]):
         if self._episode is not None and self._backend is not None:
             cleared(self._episode.staged)
             self._episode = None
+
+    def _rest(self) -> None:
+        """Pack the world until the next call, where that is wanted."""
+        if self._compact and self._episode is not None:
+            self._episode.rest()
 
     def _current(self) -> Episode:
         if self._episode is None:

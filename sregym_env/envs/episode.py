@@ -18,7 +18,8 @@ from sregym_env.envs.briefing import briefing
 from sregym_env.envs.failures import attributed, portable
 from sregym_env.envs.observation import fit, fitted, joined
 from sregym_env.envs.rules import OUTSIDE, ExitReason, Rules
-from sregym_env.envs.staged import Staged
+from sregym_env.envs.scene import Packed, Scene
+from sregym_env.envs.staged import Staged, Workstation
 from sregym_env.errors import UsageError
 from sregym_env.llm.model import Usage
 from sregym_env.rewards.apart import Apart
@@ -92,14 +93,11 @@ class Episode:
     """A problem being played."""
 
     def __init__(self, staged: Staged, rules: Rules, judge: Judge) -> None:
-        self.staged = staged
-        self.world = staged.world
-        self.workstation = staged.workstation
+        self._kept: Scene | Packed = Scene(staged, staged.world, staged.workstation)
         self.rules = rules
         self._judge = judge
-        self._untouched: World | Verdict | None = None
         if rules.reward.preset == "graded":
-            self._untouched = self._kept_untouched()
+            self._kept = replace(self._kept, untouched=self._kept_untouched())
         # Only now: where the world cannot be copied, the verdict on the untouched one has taken time.
         self._started = self.world.now()
         self._state = _State(potential=self._potential())
@@ -113,27 +111,53 @@ class Episode:
         """
         # Past the constructor, which would copy or judge the world as if nobody had acted yet.
         copy = object.__new__(Episode)
-        copy.staged = self.staged
-        copy.world = demanded(self.world).fork()
-        copy.workstation = self.workstation.fork(copy.world)
+        # What is packed never changes.
+        copy._kept = self._kept if isinstance(self._kept, Packed) else self._kept.fork()
         copy.rules = self.rules
         copy._judge = self._judge
         copy._started = self._started
         copy._state = self._state
-        copy._untouched = self._untouched
         copy.failure = self.failure
         return copy
 
     def __getstate__(self) -> dict[str, Any]:
-        """Everything but the world as it was staged, of which the episode's own is a later state or a fork."""
-        staged = replace(self.staged, world=self.world, workstation=self.workstation)
-        return {**self.__dict__, "staged": staged, "failure": portable(self.failure)}
+        kept = self._kept if isinstance(self._kept, Packed) else self._kept.lasting()
+        return {**self.__dict__, "_kept": kept, "failure": portable(self.failure)}
+
+    def rest(self) -> None:
+        """Keep the world packed until somebody asks for it. Raises UsageError where it cannot be."""
+        if not isinstance(self._kept, Packed):
+            self._kept = Packed.of(self._kept)
+
+    @property
+    def _scene(self) -> Scene:
+        if isinstance(self._kept, Packed):
+            self._kept = self._kept.unpacked()
+        return self._kept
+
+    @property
+    def staged(self) -> Staged:
+        """The problem as it was set up."""
+        return self._scene.staged
+
+    @property
+    def world(self) -> World:
+        """The world as it is now."""
+        return self._scene.world
+
+    @property
+    def workstation(self) -> Workstation:
+        """Where the agent's command lines run."""
+        return self._scene.workstation
 
     @property
     def seconds(self) -> float:
         """Simulated seconds since the episode began, until it was handed in."""
         ended = self._state.ended
-        return ((self.world.now() if ended is None else ended) - self._started) / SECOND
+        return ((self._now() if ended is None else ended) - self._started) / SECOND
+
+    def _now(self) -> int:
+        return self._kept.now if isinstance(self._kept, Packed) else self._kept.world.now()
 
     @property
     def digest(self) -> str:
@@ -381,7 +405,7 @@ class Episode:
         state = self._state
         if not state.trainable:
             return {}
-        untouched = self._untouched
+        untouched = self._scene.untouched
         if untouched is not None and not isinstance(untouched, Verdict):
             # A grading takes long, and only partial credit asks what the untouched world looked like.
             failed = state.verdict is not None and not state.verdict.passed

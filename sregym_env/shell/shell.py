@@ -68,6 +68,7 @@ class Shell:
         seed: int = 0,
         name: str = "bash",
         clock: Callable[[], float] | None = None,
+        began: float | None = None,
     ) -> None:
         self.files = files
         self.limits = limits or _USUAL
@@ -75,7 +76,7 @@ class Shell:
         self._commands: Mapping[str, ShellCommand] = commands
         self._only = only
         self._clock = clock or _stopped
-        self._session = Session(env or {}, cwd, name, seed, self._clock())
+        self._session = Session(env or {}, cwd, name, seed, self._clock() if began is None else began)
         self._running: Interpreter | None = None
         self.background: Background | None = None
         """What becomes of commands that end in ``&``; they run like others where there is nothing for them."""
@@ -131,6 +132,19 @@ class Shell:
     def add_commands(self, commands: Mapping[str, ShellCommand]) -> None:
         """Add or replace commands of this session."""
         self._commands = {**self._commands, **commands}
+
+    def attach(
+        self,
+        commands: Mapping[str, ShellCommand],
+        clock: Callable[[], float],
+        background: Background | None = None,
+    ) -> None:
+        """Have a caller's commands, its clock and its place for what runs in the background, until :meth:`detach`."""
+        self._commands, self._clock, self.background = commands, clock, background
+
+    def detach(self) -> None:
+        """Let go of what :meth:`attach` brought: a caller who keeps a shell is not kept by it."""
+        self._commands, self._clock, self.background = {}, _stopped, None
 
     def names(self) -> list[str]:
         """Every command there is, sorted."""

@@ -89,7 +89,6 @@ class Workstation:
         self.defect: Exception | None = None
         """What of ours broke while the last line ran."""
         cluster = world.cluster.as_user(user)
-        self._background = Background(self)
         if _parent is None:
             self._kubectl = Kubectl(cluster, namespace)
             self.jobs = Jobs()
@@ -97,16 +96,14 @@ class Workstation:
         else:
             self._kubectl = _parent._kubectl.with_cluster(cluster)
             self.jobs = _parent.jobs.fork()
-            self._session = (
-                None if _parent._session is None else _parent._session.fork(self._commands(), self._clock)
-            )
+            self._session = None if _parent._session is None else _parent._session.fork()
 
     def fork(self, world: World) -> Workstation:
         """The same session, files and all, in a forked world."""
         return Workstation(world, self.user, _parent=self)
 
     def __getstate__(self) -> dict[str, Any]:
-        """The session between two command lines; its commands are bound to the copy when that is made."""
+        """The session between two command lines."""
         names = ("world", "user", "seed", "jobs", "_kubectl", "_session")
         return {name: getattr(self, name) for name in names}
 
@@ -114,11 +111,8 @@ class Workstation:
         self._spent, self._limit, self._submission, self._used = 0.0, LINE_LIMIT, None, ""
         self._count, self._allowed = 0, UNLIMITED
         self.defect = None
-        self._background = Background(self)
         for name, value in state.items():
             setattr(self, name, value)
-        if self._session is not None:
-            self._session = self._session.fork(self._commands(), self._clock)
 
     def run(self, line: str, allowed: int = UNLIMITED) -> ToolOutcome:
         """Run one command line; the world's time moves by what it takes.
@@ -157,10 +151,19 @@ class Workstation:
 
     def _carried_out(self, line: str) -> ExecResult:
         """What a line prints; it takes a second at least."""
-        result = self._direct(line)
-        if result is None:
-            result = self._shell.run(line)
-            self._used = self._used or "shell"
+        shell, commands = self._shell, self._commands()
+        # Only meanwhile: a session that held its commands would keep this workstation, and with it the world.
+        shell.attach(commands, self._clock, Background(self))
+        try:
+            words = _plain_words(line)
+            command = None if words is None else commands.get(words[0])
+            if words is not None and command is not None:
+                result = command(list(words), "", shell)
+            else:
+                result = shell.run(line)
+                self._used = self._used or "shell"
+        finally:
+            shell.detach()
         # What only computes takes time as well; the time of a submission is the episode's to add.
         if not self._spent and self._submission is None:
             self._pass(READ_SECONDS)
@@ -176,24 +179,14 @@ class Workstation:
         count = min(max(self._count, 1), self._allowed)
         return ToolOutcome(text, result.exit_code, error, used, self._submission, count)  # type: ignore[arg-type]
 
-    def _direct(self, line: str) -> ExecResult | None:
-        """Run a line without shell syntax at once; None if it needs the shell."""
-        words = _plain_words(line)
-        if words is None:
-            return None
-        command = self._commands().get(words[0])
-        return None if command is None else command(list(words), "", self._shell)
-
     # --- the session ------------------------------------------------------------------------------
 
     @property
     def _shell(self) -> Shell:
-        if self._session is not None:
-            self._session.background = self._background
-        else:
+        if self._session is None:
             self._session = Shell(
                 Files({f"{HOME}/.kube/config": self._kubectl.own.text(), **FILES}, mtime=self._clock()),
-                self._commands(),
+                {},
                 env={
                     "HOME": HOME,
                     "USER": "oncall",
@@ -204,9 +197,8 @@ class Workstation:
                 cwd=HOME,
                 limits=Limits(),
                 seed=self.seed,
-                clock=self._clock,
+                began=self._clock(),
             )
-            self._session.background = self._background
         return self._session
 
     def _clock(self) -> float:

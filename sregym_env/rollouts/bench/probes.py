@@ -272,7 +272,7 @@ def pickled() -> Iterator[float]:
 
 
 def idle() -> Iterator[float]:
-    """Megabytes of a thousand environments that have been reset, of all applications alike; from sixty of them."""
+    """Megabytes of a thousand compact environments that have been reset, of all applications alike; from sixty of them."""
     problems = [one_of_each_fault(app)[0] for app in apps.bundled()]
     each = [(problem, UNSEEN + seed) for seed in range(20) for problem in problems]
     for problem, seed in each:
@@ -283,7 +283,7 @@ def idle() -> Iterator[float]:
     before = tracemalloc.get_traced_memory()[0]
     kept = []
     for problem, seed in each:
-        kept.append(SREGymEnv(problem=problem.model_dump(), raise_errors=True))
+        kept.append(SREGymEnv(problem=problem.model_dump(), raise_errors=True, compact=True))
         kept[-1].reset(seed=seed)
     staging.forget()
     gc.collect()
@@ -298,6 +298,13 @@ def idle() -> Iterator[float]:
 def large_deploy() -> Iterator[float]:
     """2,000 pods on 50 machines beside the largest application, from their Deployments to all of them running."""
     yield seconds(large.fleet)
+
+
+def compact() -> Iterator[float]:
+    """Read actions of the mixed workload in an environment whose world is packed between them."""
+    env = environment(compact=True)
+    for line in _lines(env) * 3:
+        yield seconds(lambda line=line: env.step(line))  # type: ignore[misc]
 
 
 def large_list() -> Iterator[float]:
@@ -333,6 +340,7 @@ PROBES: dict[str, Probe] = {
     "shop.reset": lambda: reset(SHOP),
     "shop.fork": lambda: fork(SHOP),
     "idle": idle,
+    "compact": compact,
     "large.deploy": large_deploy,
     "large.list": large_list,
     "large.describe": large_describe,

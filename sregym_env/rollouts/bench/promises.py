@@ -159,7 +159,14 @@ PROMISES = (
         "shop.reset", "Astronomy Shop: reset of an unseen (problem, seed), over all faults", "ms", 25, 60
     ),
     Promise("shop.fork", "Astronomy Shop: fork", "ms", 0.1, 0.2),
-    Promise("idle", "1,000 idle environments of all applications, each a world of its own", "MB", 500, 3000),
+    Promise(
+        "idle",
+        "1,000 idle environments of all applications, each a world of its own, compact",
+        "MB",
+        500,
+        3000,
+    ),
+    Promise("compact", "read action of a compact environment", "ms", 50, 100),
     Promise("large.deploy", "50 machines: deploying 2,000 pods", "ms", 5000, 15_000),
     Promise("large.list", "50 machines: listing 2,000 pods", "ms", 20, 50),
     Promise("large.describe", "50 machines: describing one of them", "ms", 20, 50),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from base64 import b64decode
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import Any
 
 from sregym_env.kube.types import Manifest
@@ -237,6 +238,10 @@ def mounted_token(pod: Manifest) -> str:
     """The token in a pod's ``kube-api-access`` volume. It looks like a bound service account token, and is known by
     being this pod's; nobody verifies its signature."""
     account = pod["spec"].get("serviceAccountName", "default")
-    namespace, uid = pod["metadata"]["namespace"], pod["metadata"]["uid"]
+    return _token(pod["metadata"]["uid"], account, pod["metadata"]["namespace"])
+
+
+@lru_cache(maxsize=4096)  # who asks the API server presents one: it is compared with those of all pods
+def _token(uid: str, account: str, namespace: str) -> str:
     body = "".join(f"{keyed_bits(uid, account, namespace, part):016x}" for part in range(12))
     return f"eyJhbGciOiJSUzI1NiIsImtpZCI6InNhIn0.{body[:128]}.{body[128:]}"

@@ -239,7 +239,7 @@ def _rested(state: State, time: int) -> State:
 def _rests_until(plan: Plan, time: int) -> int:
     """When a profile changes next, in microseconds."""
     now = time / SECOND
-    change = min((source.profile.holds_until(now) for source in plan.network.sources), default=math.inf)
+    change = min((source.profile.holds_until(now) for source in plan.sources), default=math.inf)
     return 1 << 62 if change == math.inf else max(round(change * SECOND), time + 1)
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from sregym_env.sim.dataplane.network import NEVER, Edge, Leg, Network, Node, Operation, Station
+from sregym_env.sim.dataplane.network import NEVER, Edge, Leg, Network, Node, Operation, Source, Station
 from sregym_env.sim.dataplane.queueing import PERIOD, erlang_c
 
 Floats = NDArray[np.float64]
@@ -32,7 +32,7 @@ there is no whole number of cores or there are many."""
 class Plan:
     """Index ranges: S stations, O operations, E edges (callers before callees), L legs (by edge), J sources."""
 
-    network: Network
+    sources: tuple[Source, ...]
     stations: tuple[Station, ...]
     operations: tuple[Operation, ...]
     edges: tuple[Edge, ...]
@@ -265,7 +265,7 @@ def _compiled(network: Network) -> Plan:
     thinks = {each.name: max(each.think, 1e-6) for each in full.sources if each.users}
     delays, variances = _wire([leg for _, leg in legs])
     return Plan(
-        network=network,
+        sources=network.sources,
         stations=stations,
         operations=operations,
         edges=edges,

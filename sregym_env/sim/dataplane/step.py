@@ -45,7 +45,7 @@ def levels(plan: Plan, at: float) -> tuple[Floats, Floats]:
     """What the sources offer at a time in seconds: (rate, users) per edge, zero for edges of operations."""
     rates, users = np.zeros(len(plan.edges)), np.zeros(len(plan.edges))
     for edge in plan.roots:
-        source = plan.network.sources[plan.source[edge]]
+        source = plan.sources[plan.source[edge]]
         level = source.profile.level(at)
         rates[edge], users[edge] = source.rate * level, source.users * level
     return rates, users

@@ -398,8 +398,7 @@ def holds(world: SimWorld, reads: Iterable[Read]) -> bool:
     """Whether everything still reads the same."""
     seen = present(world).seen
     for read in reads:
-        what = read[0]
-        now = seen.get(what) or _read(world, what)
+        now = seen.get(read[0]) or _read(world, read[0])
         if now is not read and now[1] != read[1]:
             return False
     return True
