@@ -11,6 +11,8 @@ from collections.abc import Mapping
 _BE = r"(?:is|are|was|were|be|been|being|has been|have been|had been|got|gets)"
 _NOT = r"(?: not|n't|not)"
 _MEM = r"(?:memory|mem|ram)"
+_GIVEN = r"(?<!has )(?<!have )(?<!had )(?<!holds )(?<!given )(?<!got )(?<!only )(?<!just )(?<!with )(?<!to )(?<!granted )"
+"""Before what an account has for what it lost, which is not what it lost."""
 
 OBJECTS: Mapping[str, str] = {
     # what else runs, or is asked, beside the application
@@ -97,7 +99,7 @@ OBJECTS: Mapping[str, str] = {
     r"|(?:spec\.)?unschedulable(?: is| was| set| flag|:|=)*(?: ?to)? ?[=:]? ?true|(?:marked|made|set|put|left|flagged)(?: as| to)? unschedulable"
     rf"|(?:nodes?|workers?|machines?|them|they|all|three|both) {_BE} (?:all |now |also |currently |both )?(?:marked )?(?:as )?(?:unschedulable|not schedulable)"
     r"|unschedulable (?:worker )?nodes?|nodes? \(?unschedulable"
-    r"|closed for business|(?:nodes?|workers?|machines?) (?:\S+ ){0,4}(?:closed|shut|barred|off limits|no longer accept\w*|accepts? no|take no|takes no) ?(?:\w+ )?(?:pods?|work\w*)?"
+    r"|closed for business|(?:nodes?|workers?|machines?) (?:(?!since\b|because\b|as\b|so\b|when\b|after\b|that\b|and\b)\S+ ){0,4}(?:closed|shut|barred|off limits|no longer accept\w*|accepts? no|take no|takes no) ?(?:\w+ )?(?:pods?|work\w*)?"
     r"|(?:forgot\w* to|nobody(?: has)?|never|not|no ?one) (?:\w+ )?uncordon\w*|drained and (?:closed|never)|(?:lifted|lift|removed|undid) the cordon",
     # resources
     "memory_limit": rf"(?:{_MEM}) ?-?(?:limits?|caps?|ceiling|allowance|budget|cgroup limit)|limits?\.memory|limits?: \{{ ?memory|limits? (?:on|for|of) (?:the |its )?{_MEM}"
@@ -115,7 +117,7 @@ OBJECTS: Mapping[str, str] = {
     "retries": r"retr(?:y|ies|ied|ying)(?: storms?)?|metastable|self[- ]sustaining|tried again|asked (?:for )?again",
     "impatience": r"grpc_client_\w+|(?:(?:grpc|rpc|client|call|request|attempt)s?(?:'s)? (?:\w+ )?)?(?:time-?outs?|deadlines?|patience)(?= (?:of|is|was|to|at|set|only|and|plus|with|\(|\d))"
     r"|\d+ ?(?:ms|milliseconds)(?: \w+){0,2} (?:time-?outs?|deadlines?)|impatient\w*|gives? up (?:\S+ ){0,4}after|hasty",
-    "attempts": r"attempts?|tries|repeat(?:s|ed|ing)? (?:\w+ ){0,3}calls?|calls? (?:\w+ ){0,2}(?:again|repeatedly)|repeated calls",
+    "attempts": r"attempts?|tries(?! (?:to|/|http|its|it|the)\b| /)|repeat(?:s|ed|ing)? (?:\w+ ){0,3}calls?|calls? (?:\w+ ){0,2}(?:again|repeatedly)|repeated calls",
     "unbounded": r"aggressive\w*|dozens|unbounded|without (?:a )?(?:budget|back-?off)|no (?:budget|back-?off)|excessive\w*|too (?:many|often|much|aggressive|short|soon|small)|storm",
     "collector": r"gogc|gc(?:_?percent|[ -]percent(?:age)?| target)?|(?:garbage[- ])?collect(?:or|ors|ion|ions|ing|s)? (?:of )?garbage|garbage[- ]?collect\w*|collectors?|set ?gc ?percent",
     "queue": r"queues?|queued|queueing|backlog|expired?",
@@ -156,7 +158,7 @@ OBJECTS: Mapping[str, str] = {
     "hosts_file": r"/etc/hosts|hosts ?-?files?|hosts entry|static host entry|hosts mapping",
     # startup
     "init_container": r"init ?-?_?containers?|init step|initialization container|initialisation container|init phase|pod initiali[sz]ation"
-    r"|init (?:stage|job|script|task|hook|pod)|initcontainers?|(?:step|container) (?:\S+ ){0,3}(?:that|which|to) (?:\S+ ){0,3}(?:runs?|comes?|run|put|goes) (?:before|first)"
+    r"|init (?:stage|job|(?<!its init )(?<!the init )script|task|hook|pod)|initcontainers?|(?:step|container) (?:\S+ ){0,3}(?:that|which|to) (?:\S+ ){0,3}(?:runs?|comes?|run|put|goes) (?:before|first)"
     r"|wait-for-[\w-]+|init-?container called|container (?:that|which) (?:must|has to|should) (?:finish|run|complete) first",
     "sidecar": r"side ?-?cars?|(?:second|extra|additional|another|added|helper|injected|new|two|both) containers?"
     r"|(?:second|extra|additional|another|added|helper|injected|new|two|2|third|foreign|superfluous|stray) containers?|container (?:called|named) [\"']?sidecar"
@@ -441,8 +443,8 @@ ACTS: Mapping[str, str] = {
     r"|still (?:defines|contains|lists|holds|carries|has it)|(?:does|do) (?:exist|define|contain)",
     "counted": r"(?:number|count) of \**\w+|object-?counts?|pods to \d+|\d+ (?:pods|services|objects)|how many",
     "ephemeral": r"ephemeral\S*|emptydir|disk space",
-    "other_user": r"(?:root|backup|back-up|monitor\w*|exporter|readonly|read-only|reader|guest|migrat\w*|metrics|reporting)(?= (?:user|account|login|role|does|is|was|has|had|of|in|on|lost|lacks)|\W*$)|(?:user|account|login)[: ]+[\"']?(?:root|backup|monitor\w*|exporter|readonly|reader|guest|migrat\w*|metrics|reporting)",
-    "other_role": r"useradmin\w*|clusteradmin\w*|clustermonitor|dbadmin\w*|backup role|restore role",
+    "other_user": rf"{_GIVEN}(?:root|backup|back-up|monitor\w*|exporter|readonly|read-only|reader|guest|migrat\w*|metrics|reporting)(?= (?:user|account|login|role|does|is|was|has|had|of|in|on|lost|lacks)|\W*$)|(?:user|account|login)[: ]+[\"']?(?:root|backup|monitor\w*|exporter|readonly|reader|guest|migrat\w*|metrics|reporting)",
+    "other_role": rf"{_GIVEN}(?:useradmin\w*|clusteradmin\w*|clustermonitor|dbadmin\w*|backup role|restore role)",
     "other_cause": OTHER_CAUSES,
     "off": r"(?:is|are|was|set to|stands at|reads|=|:) ?(?:off|false|disabled)",
     "granted": r"(?:still )?(?:has|have|holds?|keeps?|got) (?:its|the|all|both|his|their|every)(?: \w+){0,2} (?:roles?|grants?|rights|permissions|privileges|readwrite)|(?:is|are|was) (?:still )?(?:granted|among|intact|complete)",

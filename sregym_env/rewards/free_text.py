@@ -128,7 +128,7 @@ _TOLD_ON = 1
 """Sentences that the telling of a search goes on without saying so."""
 
 _STAYS = re.compile(
-    r"\b(?:removed|deleted|gone|missing|there|present|in place|dropped|taken|revoked|exists?)\b"
+    r"\b(?:removed|deleted|gone|missing|there|present|in place|dropped|taken|revoked|exists?|still)\b"
 )
 """What acquits whoever would be missing, and nobody who should be."""
 

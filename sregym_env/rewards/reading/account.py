@@ -19,7 +19,7 @@ from sregym_env.rewards.reading.clauses import (
     undoes,
     withdraws,
 )
-from sregym_env.rewards.reading.documents import Label, passages
+from sregym_env.rewards.reading.documents import Label, Passage, passages
 from sregym_env.rewards.reading.output import own_words, without_messages
 from sregym_env.rewards.reading.polarity import acquittals, alternative, disputes, leaning
 
@@ -168,11 +168,33 @@ def _blank(text: str) -> str:
     return re.sub(r"[^\s,;:.()]", "_", text)
 
 
+_OF_THE_SEARCH = re.compile(
+    r"\b(?:ruled? out|excluded|dismissed|discarded|rejected|considered|looked (?:at|into)|checked|hypothes\w+|suspects?|candidates?|theor(?:y|ies)|leads)\b"
+)
+_MADE_UP = re.compile(r"\b(?:imagin\w*|suppos\w*|assum\w*|example|fict\w+|in theory|what if|pretend\w*|say)\b")
+_ENTRY = re.compile(r"\W*(?:t ?[+=-] ?\d|\d\d:\d\d)", re.IGNORECASE)
+
+
+def _past(head: str, passage: Passage) -> bool:
+    """Whether a passage is beyond what was announced as doubtful: the cause after what the search has ruled out, or the
+    next entry of a timeline."""
+    if _ENTRY.match(head):
+        return _ENTRY.match(passage.text) is not None
+    return (
+        passage.label == "cause"
+        and _OF_THE_SEARCH.search(head) is not None
+        and _MADE_UP.search(head) is None
+    )
+
+
 def read(text: str, names: Names) -> list[Statement]:
     """The statements of a diagnosis, in reading order."""
     found: list[Statement] = []
     guesses = doubted = False
+    head = ""
     for passage in passages(text):
+        if doubted and _past(head, passage):
+            guesses = doubted = False
         for number, sentence in enumerate(sentences(passage.text)):
             said = " ".join(plain(sentence).split(" "))
             said = re.sub(r"\s+", " ", said).strip(" -*#>")
@@ -212,6 +234,7 @@ def read(text: str, names: Names) -> list[Statement]:
             ahead = announces_doubt(said)
             if doubted or (ahead and not number):
                 label, doubted = ("guess" if label not in _UNASSERTED else label), True
+                head = said
             if (
                 label in _UNASSERTED
                 and number

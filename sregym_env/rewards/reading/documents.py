@@ -27,7 +27,7 @@ _WORDS: tuple[tuple[Label, str], ...] = (
     ),
     (
         "cause",
-        r"(?:why|what)(?!.*(?:\bnot\b|n't))(?: (?:is|was|are|were|does|do|did|no|it|this|went|\w+) .*| happened| broke| breaks| failed| changed| was done)?|how",
+        r"(?:why|what)(?!.*(?:\bnot\b|n't|\bwell\b|\bbadly\b|\bpoorly\b|\blearn))(?: (?:is|was|are|were|does|do|did|no|it|this|went|\w+) .*| happened| broke| breaks| failed| changed| was done)?|how",
     ),
     (
         "guess",
@@ -35,7 +35,8 @@ _WORDS: tuple[tuple[Label, str], ...] = (
     ),
     (
         "remedy",
-        r".*\b(?:fix(?:es)?|remed\w+|mitigations?|repairs?|solutions?|recommended|recommendations|next steps?|resolution|actions?|prevention|follow-?ups?|how to .*|to do|todo|proposed|plan)\b.*",
+        r"what (?:went|worked|did|we|i) .*\b(?:well|badly|poorly|learn\w*)|went (?:well|badly|poorly)|(?:the )?(?:good|bad)|(?:key )?(?:lessons?|learnings|take-?aways?)(?: learn\w*)?|where we (?:got|were) (?:un)?lucky|luck|appendi\w+|glossary|links?|references?|see also|supporting (?:information|material)|communication|response|recovery|owner|severity|status"
+        r"|.*\b(?:fix(?:es)?|remed\w+|mitigations?|repairs?|solutions?|recommended|recommendations|next steps?|resolution|actions?|prevention|follow-?ups?|how to .*|to do|todo|proposed|plan)\b.*",
     ),
     (
         "effect",
