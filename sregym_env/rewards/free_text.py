@@ -14,7 +14,7 @@ from functools import cached_property, lru_cache
 from sregym_env.cluster.app import App
 from sregym_env.faults.mechanisms import MECHANISMS, STAYING, own_fields, unlike
 from sregym_env.faults.spec import FaultSpec
-from sregym_env.faults.ways import VALUE, Hit, Match, keys, matches, matches_anywhere, tagged, valued
+from sregym_env.faults.ways import VALUE, Hit, Match, keys, matches, matches_across, matches_anywhere, tagged, valued, with_denied
 from sregym_env.faults.words import FIELDS, POINTED
 from sregym_env.rewards import checklist
 from sregym_env.rewards.checklist import Answer, Grade
@@ -385,7 +385,7 @@ class Case:
             # No other mechanism is said in it: then the words of this one may stand further apart.
             far = matches_anywhere(MECHANISMS[spec.mechanism].ways, each.sentence)
             own = [Claim(spec.mechanism, match, number, tuple(subjects(each, match))) for match in far[:1]]
-        found = own[0] if own else self._pieced_together(spec, details, number)
+        found = own[0] if own else self._pieced_together(spec, details, number) or self._in_two(spec, details, number)
         return None if found is None or self._acquitted(found) else found
 
     def _pieced_together(self, spec: FaultSpec, details: Details, number: int) -> Claim | None:
@@ -422,6 +422,39 @@ class Case:
                 head = Hit(VALUE, word, word, start, end)
                 here = Match(head, word, word, match.concepts)
                 return Claim(spec.mechanism, here, number, _others(subjects(each, here), spans))
+        return None
+
+    def _in_two(self, spec: FaultSpec, details: Details, number: int) -> Claim | None:
+        """A claim half of which stands in this statement and half in the next, if they are of the same and nothing else is
+        claimed in either: "A second container was added to geo. Both want port 11211." """
+        each = self.statements[number]
+        if number + 1 == len(self.statements) or not each.asserts:
+            return None
+        other = self.statements[number + 1]
+        if (
+            not other.asserts
+            or each.label != other.label
+            or each.label not in ("", "cause")
+            or self.explores(number + 1)
+            or each.acquittals
+            or other.acquittals
+        ):
+            return None
+        own = {*spec.components, *self.bystanders}
+        if any(not set(mention.components) & own for mention in (*each.mentions, *other.mentions)):
+            return None
+        if any(claim.statement in (number, number + 1) for claim in self.claims):
+            return None
+        together = f"{each.text} {other.text}"
+        if details.contradicted(together) or (
+            not details.spans(together) and details.stranger(f"{each.masked} {other.masked}")
+        ):
+            return None
+        border = len(each.asserted.split())
+        sentence = tagged(f"{each.asserted} {other.asserted}")
+        for match in matches_across(MECHANISMS[spec.mechanism].ways, sentence, border):
+            if match.head.last < border:
+                return Claim(spec.mechanism, match, number, tuple(subjects(each, match)))
         return None
 
     def placed(self, spec: FaultSpec, claim: Claim) -> list[str]:
@@ -597,7 +630,7 @@ class Case:
             if here:
                 covered |= set(here)
                 first = first or claim
-        if first is None or self.contradiction(number) or self._unlike(spec):
+        if first is None or self.contradiction(number) or self._unlike(spec) or self._denied(spec):
             return None
         return first
 
@@ -609,6 +642,19 @@ class Case:
             for each in self.statements
             if ways and each.label not in ("guess", "quoted", "remedy")
         )
+
+    def _denied(self, spec: FaultSpec) -> bool:
+        """Whether the account denies of a fault's own components what is wrong with them: "so geo was not scaled to 0"."""
+        ways = MECHANISMS[spec.mechanism].ways
+        for number, each in enumerate(self.statements):
+            if each.label not in ("", "cause", "place") or self.explores(number):
+                continue
+            if any(not set(mention.components) & self.truth for mention in each.mentions):
+                continue
+            found = matches_anywhere if _SO_NOT.search(each.masked) else matches
+            if not found(ways, each.whole) and found(ways, with_denied(each.masked)):
+                return not any(claim.key == spec.mechanism for claim in self.claims)
+        return False
 
     def contradiction(self, number: int) -> str:
         """A value of a fault's own sort that is another than the fault's, where its mechanism is stated."""
@@ -922,6 +968,11 @@ def _bare(text: str) -> str:
     """Words without the ending of plurals and verbs: "pods leak memory", "it leaks memory"."""
     return re.sub(r"s\b", "", text)
 
+
+_SO_NOT = re.compile(
+    r"\b(?:so|hence|therefore|thus|meaning|which means)\b[^,;.]{0,40}(?:n't| not| never) "
+)
+"""Concludes that something is not so."""
 
 _PREDICATES = re.compile(
     r"(?<![\w-])(?:isolated|isolates|cut|cuts|started|runs?|running|asks?|points?|forwards?|lacks?|lost|misses|missing|gone|deleted|removed|dropped|wrong|bad|broken|faulty|changed|scaled|pinned|blocked|blocks|limited|capped|denied|denies|revoked"

@@ -233,8 +233,8 @@ def read(text: str, names: Names) -> list[Statement]:
                 doubted = False
             ahead = announces_doubt(said)
             if doubted or (ahead and not number):
+                head = head if doubted else said
                 label, doubted = ("guess" if label not in _UNASSERTED else label), True
-                head = said
             if (
                 label in _UNASSERTED
                 and number
