@@ -133,6 +133,7 @@ _ALL = (
             "foreign_pods service forwards|offers|selects|endpoints !webhook /12",
         ),
         valued=("VALUE selector|selects|label|endpoints|pods",),
+        unlike=("selector|service selects_none /8",),
         kinds=(
             "Service",
             "Endpoints",
@@ -522,6 +523,7 @@ _ALL = (
         "resources",
         ("collector low|number|wrong|changed|contrast|unbounded|cpu|throttled !memory_limit",),
         valued=("VALUE collector",),
+        unlike=("collector unset = /2",),
         kinds=("Deployment",),
         through=("cpu_throttling",),
     ),
@@ -853,7 +855,7 @@ _ALL = (
             "variable on code_path|fails|defective",
         ),
         valued=("VALUE flag|on|code_path|variable",),
-        unlike=("flag|variable off = /2",),
+        unlike=("flag|variable off = /2", "variable absent = /2"),
         kinds=(
             "ConfigMap",
             "Deployment",

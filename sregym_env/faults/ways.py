@@ -125,7 +125,7 @@ _NEGATED = re.compile(
     r"(?:\b(?:not|nor|neither|never|hardly)|n't)(?: (?:the|a|an|any|in the|because of|due to|caused by|from|by|a matter of|a case of|been|be|at all|actually|really|its|with|about))*"
     r" (?:\w+ )?$"
 )
-_DENIABLE = frozenset({"gone", "lack", "scaled_away", "dropped_user", "wrong", "absent", "revoked", "blocked", "low", "high", "defective", "on", "external", "incompatible", "conflict", "changed", "rewrites", "tolerated", "pullable", "webhook_up", "pull_fails", "unplaced", "throttled", "oom", "replicas"})  # fmt: skip
+_DENIABLE = frozenset({"gone", "lack", "scaled_away", "dropped_user", "wrong", "absent", "revoked", "blocked", "low", "high", "defective", "on", "external", "incompatible", "conflict", "changed", "rewrites", "tolerated", "pullable", "webhook_up", "pull_fails", "unplaced", "throttled", "oom", "replicas", "soft"})  # fmt: skip
 
 
 @lru_cache(maxsize=2048)
@@ -244,6 +244,7 @@ _PRESENT = frozenset(
         "gone",
         "host_port",
         "anti_affinity",
+        "node_selector",
         "webhook",
         "cronjob",
         "oom",

@@ -116,8 +116,8 @@ OBJECTS: Mapping[str, str] = {
     "headroom": r"head ?room|spare capacity|(?:hardly|barely) (?:more|above)(?: than)?|no slack|too little capacity",
     "retries": r"retr(?:y|ies|ied|ying)(?: storms?)?|metastable|self[- ]sustaining|tried again|asked (?:for )?again",
     "impatience": r"grpc_client_\w+|(?:(?:grpc|rpc|client|call|request|attempt)s?(?:'s)? (?:\w+ )?)?(?:time-?outs?|deadlines?|patience)(?= (?:of|is|was|to|at|set|only|and|plus|with|\(|\d))"
-    r"|\d+ ?(?:ms|milliseconds)(?: \w+){0,2} (?:time-?outs?|deadlines?)|impatient\w*|gives? up (?:\S+ ){0,4}after|hasty",
-    "attempts": r"attempts?|tries(?! (?:to|/|http|its|it|the)\b| /)|repeat(?:s|ed|ing)? (?:\w+ ){0,3}calls?|calls? (?:\w+ ){0,2}(?:again|repeatedly)|repeated calls",
+    r"|\d+ ?(?:ms|milliseconds)(?: \w+){0,2} (?:time-?outs?|deadlines?)|impatient\w*|gives? up (?:\S+ ){0,4}after|hasty|(?:cancels?|drops?|abandons?|aborts?|times? out|loses? patience)(?: with)? (?:\S+ ){0,4}?after (?:\S+ ){0,2}?(?:\d+ ?m?s|(?:\w+ )?milliseconds)|los(?:es|ing) patience",
+    "attempts": r"attempts?|tries(?! (?:to|/|http|its|it|the)\b| /)|repeat(?:s|ed|ing)? (?:\w+ ){0,3}calls?|calls? (?:\w+ ){0,2}(?:again|repeatedly)|repeated calls|(?:repeats?|repeating|sends?|issues?|asks?) (?:\S+ ){0,3}?(?:up to )?(?:\d+|thirty|dozens of) (?:more )?times|(?:\d+|thirty) times (?:again|over)",
     "unbounded": r"aggressive\w*|dozens|unbounded|without (?:a )?(?:budget|back-?off)|no (?:budget|back-?off)|excessive\w*|too (?:many|often|much|aggressive|short|soon|small)|storm",
     "collector": r"gogc|gc(?:_?percent|[ -]percent(?:age)?| target)?|(?:garbage[- ])?collect(?:or|ors|ion|ions|ing|s)? (?:of )?garbage|garbage[- ]?collect\w*|collectors?|set ?gc ?percent",
     "queue": r"queues?|queued|queueing|backlog|expired?",
@@ -194,7 +194,7 @@ OBJECTS: Mapping[str, str] = {
     "disk": r"disks?|storage of|storage on|drives?|block ?-?devices?|sectors?|storage (?:device|media|hardware|layer)|media|hardware|ssd|hdd|nvme|device"
     r"|hw|platter|disc"
     r"|(?:failing|faulty|bad|dying|broken|defective) (?:storage|volume)",
-    "corrupt": r"(?:silent\w* )?(?:data )?corrupt\w*|bit ?-?rot|bit ?-?flips?|flipped bits?|flips bits|garbled?|mangl\w+|checksums? (?:error|mismatch|failure|invalid)\w*|(?:bad|wrong|invalid) checksums?"
+    "corrupt": r"(?:silent\w* )?(?:data )?corrupt\w*|(?:returns?|hands? (?:back|out)|delivers?|gives? back|reads? back|serves?) (?:\w+ )?(?:garbage|other (?:bytes|data)|wrong (?:bytes|data)|rubbish|junk)|bit ?-?rot|bit ?-?flips?|flipped bits?|flips bits|garbled?|mangl\w+|checksums? (?:error|mismatch|failure|invalid)\w*|(?:bad|wrong|invalid) checksums?"
     r"|checksums? (?:\S+ ){0,8}(?:do(?:es)?(?: not|n't) (?:match|fit)|differ|wrong|fail\w*)|(?:wrong|other|different|altered|changed|bad) (?:bytes|bits|data|contents?)(?: than| from|(?= |$|,|\.|;))",
     "io_error": r"i/?o ?-?err(?:or)?s?|input/output errors?|\beio\b|read errors?|bad (?:sectors?|blocks?)|(?:latent )?sector errors?|reads? (?:\S+ ){0,6}fail\w*|read failures?|unreadable|media errors?"
     r"|eio|i/o (?:err\w*|fail\w*|fault\w*|problem\w*)|medium errors?|pending sectors?|uncorrectable|(?:cannot|can't|could not) (?:\w+ )?be read|failed reads?|reads? (?:\S+ ){0,8}?(?:come back|error\w*|return\w*)|faulty sectors?|bad spots?|damaged sectors?"
@@ -325,7 +325,7 @@ ACTS: Mapping[str, str] = {
     "unplaced": r"(?:stays?|remains?|is|are|sits?|hangs?|waits?|stuck)(?: in)? (?:\w+ )?pending|un-?schedulable|failedscheduling|insufficient (?:memory|cpu)(?! limit)|no (?:single )?(?:node|machine|worker)\w*(?: \w+){0,3} (?:room|big|large|has|have|offers?|fits?)",
     "pull_fails": r"image ?pull ?back ?off|err ?image ?pull|no registry|manifest unknown|(?:cannot|can't|could not|fails? to|unable to) (?:be )?pull\w*|isn't a thing|never (?:\w+ )?pushed",
     "its_value": r"(?:its|the|whose) (?:value|target|host ?name) (?:\w+ )?(?:is|was|has|names|points|reads|says|contains|got) (?:\w+ )?(?:an? )?(?:typo|wrong|mis\w+|bad|invalid|incorrect|outdated|stale|another|different|garbage)|(?:typo|misspelling|mistake) in (?:its|the) value|(?:defined|set|there|present),? but (?:\w+ )?(?:wrong|invalid|misspelt|misspelled|points)",
-    "tolerated": r"(?<!none )(?<!nothing )(?<!nobody )(?<!no pod )(?<!which )(?<!that )tolerat(?:es|ed) (?:this|that|it|the|these)(?! (?:no|nothing))|(?:has|have|carries|carry) (?:the|a|its|their) (?:matching |right |required )?toleration",
+    "tolerated": r"@_* tolerates(?= (?!no\b|none\b|nothing\b))|(?<!none )(?<!nothing )(?<!nobody )(?<!no pod )(?<!which )(?<!that )tolerat(?:es|ed) (?:this|that|it|the|these)(?! (?:no|nothing))|(?:has|have|carries|carry) (?:the|a|its|their) (?:matching |right |required )?toleration",
     "webhook_up": r"web-?hooks? (?:\S+ ){0,2}(?:is|are|was|were) (?:\w+ )?(?:up|running|healthy|reachable|alive|answering|working|fine)|(?:as|for being) (?:untrusted|unsigned)|violat\w+|on purpose|deliberately",
     "into_pod": r"(?:\d{2,5}|ports?) (?:\d+ )?(?:on|of|in|inside|at) (?:the |its |their |each |all )?(?:pods?|containers?)|ports? inside|(?:inside|into|within) the (?:pods?|containers?)",
     "port_now": r"ports? (?:number )?(?:is|was|became|reads|says|got)(?: now)? (?:\d{2,5} now|\d{2,5}(?= instead)|renumbered|moved|changed)|(?:reachable|available|offered|exposed|published|listening|found|served) (?:at|on|under)(?: port)? \d{2,5} now|(?:now )?(?:exposes?|offers?|publishes|advertises?)(?: port)? \d{2,5} (?:in place of|instead of|rather than)"

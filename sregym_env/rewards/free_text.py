@@ -86,6 +86,9 @@ _TAGS = 3
 ANOTHER_CAUSE = "other_cause"
 """What is claimed by whoever names a cause that is none of the taxonomy's."""
 
+_SAID_WITH = {"certificate_expired": "tls", "untrusted_authority": "tls|certificates?"}
+"""How other causes begin that are said of a mechanism as a matter of course."""
+
 _NO_EFFECT = FIELDS | {"webhook"}
 """What is said of these is no consequence of anything, whatever word stands before it."""
 
@@ -428,13 +431,16 @@ class Case:
         """A claim half of which stands in this statement and half in the next, if they are of the same and nothing else is
         claimed in either: "A second container was added to geo. Both want port 11211." """
         each = self.statements[number]
-        if number + 1 == len(self.statements) or not each.asserts:
+        if number + 1 == len(self.statements):
             return None
         other = self.statements[number + 1]
+        shown = not each.own_words and _IT.match(other.text) is not None
+        if not each.asserts and not shown:
+            return None
         if (
             not other.asserts
-            or each.label != other.label
-            or each.label not in ("", "cause")
+            or other.label not in ("", "cause")
+            or (each.label != other.label and not shown)
             or self.explores(number + 1)
             or each.acquittals
             or other.acquittals
@@ -443,15 +449,17 @@ class Case:
         own = {*spec.components, *self.bystanders}
         if any(not set(mention.components) & own for mention in (*each.mentions, *other.mentions)):
             return None
-        if any(claim.statement in (number, number + 1) for claim in self.claims):
+        near = {spec.mechanism, *MECHANISMS[spec.mechanism].through, *MECHANISMS[spec.mechanism].kin}
+        if any(claim.statement in (number, number + 1) and claim.key not in near for claim in self.claims):
             return None
         together = f"{each.text} {other.text}"
         if details.contradicted(together) or (
             not details.spans(together) and details.stranger(f"{each.masked} {other.masked}")
         ):
             return None
-        border = len(each.asserted.split())
-        sentence = tagged(f"{each.asserted} {other.asserted}")
+        first = each.masked if shown else each.asserted
+        border = len(first.split())
+        sentence = tagged(f"{first} {other.asserted}")
         for match in matches_across(MECHANISMS[spec.mechanism].ways, sentence, border):
             if match.head.last < border:
                 return Claim(spec.mechanism, match, number, tuple(subjects(each, match)))
@@ -776,6 +784,11 @@ class Case:
     def _told_anyway(self, claim: Claim) -> bool:
         """Whether the words of another cause are those of a fault's own account."""
         head = claim.match.head
+        if any(
+            re.match(_SAID_WITH.get(spec.mechanism, "$"), self.statements[claim.statement].text[head.start :])
+            for spec in self.specs
+        ):
+            return True
         word = _bare(self.statements[claim.statement].text[head.start : head.end])
         tail = word.split()[-1] if word.split() else word
         return any(
@@ -901,9 +914,13 @@ class Case:
             beside = [each, *(s for s in self.statements[number + 1 : number + 2] if not s.mentions)]
             if any(s.acquittals or _CLEARS.search(s.text) for s in beside):
                 continue
+            own = {name for mention in each.mentions for name in mention.components}
             for clause in each.clauses:
                 said = each.masked[clause.start : clause.end]
-                if not clause.asserted or clause.role == "effect" or _MARRED.search(said) is None:
+                if not clause.asserted or _MARRED.search(said) is None:
+                    continue
+                if clause.role == "effect" and not (_ADDED.search(said) and not self.truth & own):
+                    # "Memcached also crashes for lack of memory" tells of no victim, if nobody at fault is named beside it.
                     continue
                 found += [
                     name
@@ -968,6 +985,9 @@ def _bare(text: str) -> str:
     """Words without the ending of plurals and verbs: "pods leak memory", "it leaks memory"."""
     return re.sub(r"s\b", "", text)
 
+
+_IT = re.compile(r"\W*(?:(?:so|and|but) )?(?:it|that|this|which|the one)\b")
+"""Begins a sentence about what was shown before it."""
 
 _SO_NOT = re.compile(
     r"\b(?:so|hence|therefore|thus|meaning|which means)\b[^,;.]{0,40}(?:n't| not| never) "

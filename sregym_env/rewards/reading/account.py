@@ -21,7 +21,7 @@ from sregym_env.rewards.reading.clauses import (
 )
 from sregym_env.rewards.reading.documents import Label, Passage, passages
 from sregym_env.rewards.reading.output import own_words, without_messages
-from sregym_env.rewards.reading.polarity import acquittals, alternative, disputes, leaning
+from sregym_env.rewards.reading.polarity import acquittals, alternative, disputes, leaning, offers_two
 
 MAX_SENTENCES = 120
 """A diagnosis is read up to here."""
@@ -214,7 +214,7 @@ def read(text: str, names: Names) -> list[Statement]:
                 found = [_withdrawn(each) for each in found]
             elif retracts(said) and found:
                 found[-1] = _withdrawn(found[-1])
-            other = bool(found) and alternative(said)
+            other = (bool(found) and alternative(said)) or offers_two(said)
             doubting = other or leaning(said)
             if doubting and found and not _TURN.search(said) and not names.find(said):
                 # "It looks cordoned. I did not look at the nodes, though."

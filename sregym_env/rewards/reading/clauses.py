@@ -224,6 +224,16 @@ def _carried_back(text: str, found: list[Clause]) -> list[Clause]:
         ):
             carried[number] = replace(subject, asserted=False)
             carried[number + 1] = replace(aside, asserted=False)
+    for number, (listed, said) in enumerate(zip(found, found[1:], strict=False)):
+        # "command, image, selector: each of these was examined"
+        if (
+            listed.asserted
+            and not said.asserted
+            and text[said.start : said.start + 1] == ":"
+            and text.count(",", listed.start, listed.end) > 1
+            and not _FINITE.search(text, listed.start, listed.end)
+        ):
+            carried[number] = replace(listed, asserted=False)
     return carried
 
 

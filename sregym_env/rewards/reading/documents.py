@@ -383,7 +383,8 @@ def _of_lines(lines: list[str]) -> Iterator[Passage]:
         own = label_of(keyed["key"]) if keyed is not None else None
         if keyed is not None and own is not None:
             if own == "detail" and heading not in _OTHERS:
-                details.append(f"{keyed['key']} {keyed['rest'].strip()}")
+                key = re.sub(r"^(?:faulty|broken|defective|culprit|offending)\b", "wrong", keyed["key"], flags=re.IGNORECASE)
+                details.append(f"{key} {keyed['rest'].strip()}")
                 continue
             yield from flush()
             yield Passage(heading if own == "detail" else own, keyed["rest"].strip())

@@ -16,7 +16,7 @@ _CUES = cues_of("output")
 
 
 _ENDS = re.compile(
-    r"['\"`)]*(?:\.(?=\s|$)|;| - | -> | => | \u2014 | \u2013 |, (?:so|because|which|since|as|i\.e\.)\b|\bbecause\b|[)]|\n)"
+    r"['\"`)]*(?:\.(?=\s|$)|;| - | -> | => | \u2014 | \u2013 |, (?:so|because|which|since|as|i\.e\.)\b|\bbecause\b|(?<!\(s)[)]|\n)"
 )
 """Where a message within a sentence ends at the latest."""
 
@@ -68,11 +68,16 @@ def without_messages(text: str) -> str:
     for match in _CUES["message"].finditer(text):
         if match.start() < at:
             continue
-        end = _ENDS.search(text, match.end())
-        stop = end.start() if end is not None else len(text)
+        stop = next((end.start() for end in _ENDS.finditer(text, match.end()) if _closes(text, match.start(), end)), len(text))
         parts += [text[at : match.start()], re.sub(r"[^\s,;:.()]", "_", text[match.start() : stop])]
         at = stop
     return "".join([*parts, text[at:]])
+
+
+def _closes(text: str, begin: int, end: re.Match[str]) -> bool:
+    """Whether an end is one: a bracket that is opened within the message is closed within it."""
+    within = text[begin : end.end()]
+    return not within.endswith(")") or within.count(")") > within.count("(")
 
 
 def copied(lines: Sequence[str]) -> list[bool]:
