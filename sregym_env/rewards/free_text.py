@@ -22,7 +22,7 @@ from sregym_env.rewards.details import Details, says
 from sregym_env.rewards.names import Names, names_of
 from sregym_env.rewards.reading.account import Statement, read, statement
 from sregym_env.rewards.reading.blame import Group, bare, blamed, everyone, focus, groups, subjects, troubled
-from sregym_env.rewards.reading.polarity import of_another
+from sregym_env.rewards.reading.polarity import harmless, of_another
 
 _EVIDENCE_CHARS = 160
 
@@ -443,7 +443,7 @@ class Case:
             or (each.label != other.label and not shown)
             or self.explores(number + 1)
             or each.acquittals
-            or other.acquittals
+            or (other.acquittals and not shown)
         ):
             return None
         own = {*spec.components, *self.bystanders}
@@ -640,6 +640,8 @@ class Case:
                 first = first or claim
         if first is None or self.contradiction(number) or self._unlike(spec) or self._denied(spec):
             return None
+        if self._harmless and not self._contrasted(number):
+            return None
         return first
 
     def _unlike(self, spec: FaultSpec) -> bool:
@@ -650,6 +652,17 @@ class Case:
             for each in self.statements
             if ways and each.label not in ("guess", "quoted", "remedy")
         )
+
+    @cached_property
+    def _harmless(self) -> bool:
+        """Whether the account only describes what is, and nothing that is amiss."""
+        return harmless(" . ".join(each.masked for each in self.statements))
+
+    def _contrasted(self, number: int) -> bool:
+        """Whether the account gives a fault's value and the healthy one, which tells by itself what is wrong."""
+        text = " . ".join(each.text for each in self.statements)
+        details = self.details[number]
+        return bool(details.spans(text)) and any(says(value, text) for value in details.rights)
 
     def _denied(self, spec: FaultSpec) -> bool:
         """Whether the account denies of a fault's own components what is wrong with them: "so geo was not scaled to 0"."""
