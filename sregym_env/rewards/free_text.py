@@ -372,6 +372,8 @@ class Case:
         here = [claim for claim in self.claims if claim.statement == number]
         own = [claim for claim in here if claim.key == spec.mechanism]
         each = self.statements[number]
+        if self._shows and not each.own_words:
+            own = []
         if not own and each.asserts and (spans := details.spans(each.text)):
             stated = [span for span in spans if each.stated(*span) and _own_field(spec.mechanism, each, span)]
             sentence = valued(each.sentence, stated)
@@ -413,7 +415,7 @@ class Case:
         ]
         for other in near:
             beside = self.statements[other]
-            if other == number or not beside.asserts:
+            if other == number or not beside.asserts or (self._shows and not beside.own_words):
                 continue
             pair = (each, beside) if other > number else (beside, each)
             shift = len(beside.asserted) + 3 if other < number else 0
@@ -654,6 +656,11 @@ class Case:
         )
 
     @cached_property
+    def _shows(self) -> bool:
+        """Whether output is copied into the account: what has no words of its own belongs to it then."""
+        return any(each.label == "quoted" for each in self.statements)
+
+    @cached_property
     def _harmless(self) -> bool:
         """Whether the account only describes what is, and nothing that is amiss."""
         return harmless(" . ".join(each.masked for each in self.statements))
@@ -890,7 +897,7 @@ class Case:
             if not self._searched(number)
             for group in blamed(each)
             for name in self.members(group)
-            if name not in self.truth
+            if name not in self.truth and not self._taken_in(name, number)
         ]
         found += self._alike
         found += self._strangers
@@ -916,6 +923,13 @@ class Case:
                         if name not in self.truth and len(group.mentions) > 1
                     ]
         return tuple(dict.fromkeys(found))
+
+    def _taken_in(self, name: str, number: int) -> bool:
+        """Whether somebody is only the stranger whose pods a Service selects too: "the label is on geo as well"."""
+        return name in self.bystanders and any(
+            spec.mechanism == "extra_endpoints" and claims[number] is not None
+            for spec, claims in zip(self.specs, self.readings, strict=True)
+        )
 
     @cached_property
     def _strangers(self) -> list[str]:

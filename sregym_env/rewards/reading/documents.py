@@ -102,8 +102,17 @@ def _ended_soon(label: Label, passage: Passage, text: str) -> Iterator[Passage]:
     yield Passage(label, text)
 
 
+_RUN_IN = re.compile(r"^([A-Z][A-Za-z' ]{1,28})\. (?=[A-Z])")
+"""A heading at the begin of its paragraph: "Impact. No bookings." """
+
+
 def _inline(passage: Passage) -> Iterator[Passage]:
     """The pieces of a passage in which labels stand: "Trigger: ... Effect: ... Fix: ..." """
+    run_in = _RUN_IN.match(passage.text)
+    if run_in is not None and passage.label not in _OTHERS:
+        own = "remedy" if run_in[1].lower() == "recommendation" else label_of(run_in[1])
+        if own in ("cause", "effect", "remedy", "cleared"):
+            passage = Passage(own, passage.text[run_in.end() :])
     label, start = passage.label, 0
     for match in _INLINE.finditer(passage.text):
         own = label_of(match[1])
