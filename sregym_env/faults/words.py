@@ -56,7 +56,7 @@ OBJECTS: Mapping[str, str] = {
     "registry": r"registr(?:y|ies)|harbor|docker hub|\becr\b|\bacr\b|ghcr(?:\.io)?|quay(?:\.io)?",
     # programs
     "command": r"(?<!exec )(?<!execute )(?:commands?|entry ?-?points?|cmd|command line|command override|start-?up command|args?)"
-    r"|(?:told|made|asked|instructed) to (?:run|start|launch|exec\w*)|start(?:-?up)? line|launch line|invocation|command:|args:",
+    r"|(?:told|made|asked|instructed) to (?:run|start|launch|exec\w*)(?! (?:only )?(?:on|in|under|as)\b)|start(?:-?up)? line|launch line|invocation|command:|args:",
     "binary": r"binar(?:y|ies)|executables?|programs?"
     r"|process|main program",
     # configuration
@@ -383,9 +383,9 @@ ACTS: Mapping[str, str] = {
     "shared": r"shar(?:e|es|ed|ing)|common|(?:also|too|both|as well) (?:carry|carries|have|has|bear|bears|carried)|both (?:\w+ )?(?:carry|have|bear)|in common|carr(?:y|ies) (?:it|the same|that|this)?(?: \w+)? ?(?:too|as well|also)|same label"
     r"|wears?|same (?:\S+ )?label|that label|this label",
     "runs": r"runs?|running|ran|execut\w+|starts?|started|starting|launch\w*|invokes?|boots?",
-    "pinned": r"pin(?:s|ned|ning)?|bound|tied|nailed|restricted|constrained|forced|held|confined|assigned|must run|only (?:run|schedul\w*)|locked|steered|wants|demands?|asks?|requires?|fixed|placed|insist\w*|running on|runs? on"
+    "pinned": r"(?:told|has|have|had|made|forced|required|must|may only|can only) (?:to )?(?:run|live|be|stay|go) (?:only )?(?:on|in)|pin(?:s|ned|ning)?|bound|tied|nailed|restricted|constrained|forced|held|confined|assigned|must run|only (?:run|schedul\w*)|locked|steered|wants|demands?|asks?|requires?|fixed|placed|insist\w*|running on|runs? on"
     r"|nailed|tethered|glued|chained|anchored|hard-?coded|sent|sends|directed|wants|waiting for",
-    "other_node": r"(?:another|other|different|wrong|separate|not that|second|elsewhere|not the same)(?: worker)? ?(?:node|machine|host|worker|one)?|elsewhere|node other than|(?:is|are|lies?|lives?|sits?|resides?|located|local|bound|tied|attached|lie) (?:\w+ ){0,2}?(?:not|on|to|at|elsewhere)|not (?:available|there|on)|(?:its|the) (?:volume|data) (?:is|lives?|lies|are)|where",
+    "other_node": r"exclud\w+ each other|mutually exclusive|both conditions|one or the other|(?:another|other|different|wrong|separate|not that|second|elsewhere|not the same)(?: worker)? ?(?:node|machine|host|worker|one)?|elsewhere|node other than|(?:is|are|lies?|lives?|sits?|resides?|located|local|bound|tied|attached|lie) (?:\w+ ){0,2}?(?:not|on|to|at|elsewhere)|not (?:available|there|on)|(?:its|the) (?:volume|data) (?:is|lives?|lies|are)|where",
     "no_node": r"(?:no|none of the|not one|not a single|zero|without a) (?:\S+ ){0,3}?(?:nodes?|machines?|hosts?|workers?)|nodes? (?:\S+ ){0,6}?(?:does not exist|doesn't exist|do not exist|is missing|not exist|non-?existent|no longer exists?|is gone|is unknown|nobody has)|non-?existent (?:\w+ )?(?:node|host|machine|worker)"
     r"|missing node|unknown node|node that (?:is|was) (?:not|never)|no such node|(?:there is|there's) no such (?:node|machine|host)|(?:node|machine|host|worker) which (?:does|is) not|imaginary node|fictitious node|(?:imaginary|phantom|absent|vanished|bogus) (?:node|host|machine)|no (?:node|machine) (?:has|carries|bears|satisf\w+|match\w+)"
     r"|no such (?:worker )?(?:box|server|node|machine|host|worker)|(?:cluster|we) (?:has|have|knows?) no (?:such )?(?:worker )?(?:node|machine|host|worker|server|box)|(?:node|host|machine|worker|hostname|name) (?:\S+ ){0,4}(?:that|which) (?:isn't|is not|does not|doesn't|do not|nobody|no one)|not (?:part of|in|a member of) (?:the|this|our) cluster|(?:none|no one|not one) of (?:the|our|its|these|those) (?:\w+ ){0,2}(?:nodes?|machines?|hosts?|workers?|boxes)",

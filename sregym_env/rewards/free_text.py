@@ -539,6 +539,11 @@ class Case:
     def about(self, claim: Claim) -> list[list[str]]:
         """Whom a claim may be about, whatever is true: one reading, or two where grammar does not decide."""
         each = self.statements[claim.statement]
+        if _OF_THAT_NAME.match(each.text, claim.match.head.end):
+            # "it cannot look b up, since there is no Service of that name"
+            last = [mention for mention in each.mentions if mention.end <= claim.match.head.start]
+            if last:
+                return [list(last[-1].components)]
         named = [self.members(group) for group in claim.groups]
         found: list[list[str]] = []
         if claim.groups and claim.groups[0].rank < 1:
@@ -642,7 +647,11 @@ class Case:
                 first = first or claim
         if first is None or self.contradiction(number) or self._unlike(spec) or self._denied(spec):
             return None
-        if self._harmless and not self._contrasted(number):
+        if (
+            self._harmless
+            and not self._contrasted(number)
+            and not any(_DEFECTS & set(claim.match.concepts) for claim in claims)
+        ):
             return None
         return first
 
@@ -669,7 +678,7 @@ class Case:
         """Whether the account gives a fault's value and the healthy one, which tells by itself what is wrong."""
         text = " . ".join(each.text for each in self.statements)
         details = self.details[number]
-        return bool(details.spans(text)) and any(says(value, text) for value in details.rights)
+        return bool(details.spec.wrong and details.spans(text)) and any(says(value, text) for value in details.rights)
 
     def _denied(self, spec: FaultSpec) -> bool:
         """Whether the account denies of a fault's own components what is wrong with them: "so geo was not scaled to 0"."""
@@ -1013,8 +1022,13 @@ def _bare(text: str) -> str:
     return re.sub(r"s\b", "", text)
 
 
+_DEFECTS = frozenset({"gone", "absent", "lack", "revoked", "dead", "scaled_away", "expired", "defective", "dropped_user", "incompatible", "unpullable"})  # fmt: skip
+"""Concepts that say by themselves that something is amiss."""
+
 _IT = re.compile(r"\W*(?:(?:so|and|but) )?(?:it|that|this|which|the one)\b")
 """Begins a sentence about what was shown before it."""
+
+_OF_THAT_NAME = re.compile(r" (?:object )?(?:(?:of|by|with|under) (?:that|this|the same) name|called (?:that|so|like that))\b")
 
 _SO_NOT = re.compile(
     r"\b(?:so|hence|therefore|thus|meaning|which means)\b[^,;.]{0,40}(?:n't| not| never) "

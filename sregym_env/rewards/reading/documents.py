@@ -132,7 +132,7 @@ def _inline(passage: Passage) -> Iterator[Passage]:
 
 def label_of(key: str) -> Label | None:
     """What a key or heading announces; None for one that announces nothing known."""
-    words = re.sub(r"[\s_*#:`]+", " ", key).strip().lower()
+    words = re.sub(r"[\s_*#:`?]+", " ", key).strip().lower()
     if len(words.split()) > _LONGEST_LABEL or _SENTENCE.match(words):
         return None
     for label, pattern in _LABELS:
@@ -217,7 +217,7 @@ _HEADING = re.compile(
     r"^\s*(?:#{1,6}\s+(?P<hash>.+?)\s*#*|\*\*(?P<bold>[^*]{1,60}?):?\*\*:?|(?P<bare>[A-Za-z][^.:;,=!?]{1,48}):|<(?P<tag>[a-z][\w -]{2,40})>)\s*$"
 )
 _KEYED = re.compile(
-    r"^\s*(?:\*\*|__)?(?P<key>[A-Za-z][\w /'()#-]{0,44}?)(?:\*\*|__)?\s*(?::|=(?=\S)| [-\u2013\u2014](?= ))(?:\*\*|__)?\s*(?P<rest>\S.*)$"
+    r"^\s*(?:\*\*|__)?(?P<key>[A-Za-z][\w /'()#-]{0,44}?)\??(?:\*\*|__)?\s*(?::|=(?=\S)| [-\u2013\u2014](?= ))(?:\*\*|__)?\s*(?P<rest>\S.*)$"
 )
 
 _COPIED = re.compile(
@@ -316,7 +316,7 @@ def _without_tables(lines: list[str]) -> Iterator[str]:
         cells = [cell.strip() for cell in row[1].strip("|").split("|")]
         if number + 1 < len(lines) and _RULE.fullmatch(lines[number + 1]) and "-" in lines[number + 1]:
             columns = cells
-        elif columns and label_of(columns[0]) in _OTHERS:
+        elif columns and label_of(columns[0]) in _OTHERS and label_of(cells[0]) is None:
             yield f"{columns[0]}: {', '.join(cells)}"
         elif len(cells) == 2:
             yield f"{cells[0]}: {cells[1]}"

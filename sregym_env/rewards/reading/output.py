@@ -32,7 +32,7 @@ _PROMPT = re.compile(
 _TABLE = re.compile(
     r"^\s*(?:NAME|NAMESPACE|TYPE|LAST SEEN)\s{2,}[A-Z]|\S {2,}\S.* {2,}\S|\t\S+\t|^\S+ {1,}\d+/\d+ {1,}[A-Z]\w+(?: {1,}\d|$)"
 )
-_OBJECT = re.compile(r"^\s*[\[{].*[\]}],?\s*$|^\s*[\]}],?\s*$|^\s*[\[{]\s*$|^\s*\{ ?\"?_?\w+\"?: ")
+_OBJECT = re.compile(r"^\s*(?:[\w./-]{1,60}: ?)?\{\"\w+\":.*\}\s*$|^\s*[\[{].*[\]}],?\s*$|^\s*[\]}],?\s*$|^\s*[\[{]\s*$|^\s*\{ ?\"?_?\w+\"?: ")
 _KUBERNETES = frozenset(("apiVersion", "kind", "metadata", "spec", "status", "items", "data"))
 
 _DESCRIBE = frozenset(
