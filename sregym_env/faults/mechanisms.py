@@ -111,6 +111,7 @@ _ALL = (
             "label extra service selects /14 !no_node|node_selector !own_selector !foreign_pods|also|shared",
         ),
         valued=("VALUE selector|selects|label|endpoints",),
+        through=("foreign_endpoint_slice",),
         unlike=("own_selector wrong|label|selector",),
         kinds=(
             "Service",
@@ -1004,6 +1005,7 @@ _ALL = (
             "takes_all update_strategy|pods|clients /14",
         ),
         valued=("VALUE update_strategy",),
+        unlike=("max_surge zero|number|wrong !max_unavailable|takes_all = /3",),
         kinds=("Deployment",),
         kin=("blocked_init_container",),
         through=("blocked_init_container", "scaled_to_zero"),

@@ -197,6 +197,8 @@ def _denied(concept: str, text: str, at: int) -> bool:
     before = text[max(0, at - 40) : at]
     if concept in _PRESENT and (_NO.search(before) or _NOT_HAD.search(before)):
         return True
+    if concept in ("cordon", "taint") and _NO_ONE_IS.search(before):
+        return True
     if concept in _BAD and _NO_THING.search(before):
         return True
     if concept not in FIELDS and _NONE.search(before):
@@ -229,6 +231,9 @@ _NOT_HAD = re.compile(
     r"\b(?:does|do|did|has|have|had)(?: not|n't) (?:\w+ly )?(?:(?:use|have|got|carry|contain|include|ask for|request|want|need|set|define|declare|bind|mount|run) )?(?:an?y? |the |its |such an? |one )*$"
 )
 _NO = re.compile(r"\b(?:no|without|without any|not any|zero)(?: (?:such|other|kubernetes|extra|added))? $")
+_NO_ONE_IS = re.compile(
+    r"\b(?:no|not one|not a single|none of the) (?:single )?(?:worker|node|machine|host|pod|workload)s? (?:is|are|was|were|has|have|had|carries)(?: (?:been|a|an|any|the|such|marked))* $"
+)
 _PRESENT = frozenset(
     {
         "taint",

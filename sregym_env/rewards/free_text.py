@@ -675,10 +675,14 @@ class Case:
         return harmless(" . ".join(each.masked for each in self.statements))
 
     def _contrasted(self, number: int) -> bool:
-        """Whether the account gives a fault's value and the healthy one, which tells by itself what is wrong."""
+        """Whether the account gives a fault's value and the healthy one, or ends with its value: what is wrong is told by that."""
         text = " . ".join(each.text for each in self.statements)
         details = self.details[number]
-        return bool(details.spec.wrong and details.spans(text)) and any(says(value, text) for value in details.rights)
+        spans = details.spans(text)
+        if spans and not re.search(r"\w", text[spans[-1][1] :]):
+            # "The targetPort of Service b is 9999."
+            return True
+        return bool(details.spec.wrong and spans) and any(says(value, text) for value in details.rights)
 
     def _denied(self, spec: FaultSpec) -> bool:
         """Whether the account denies of a fault's own components what is wrong with them: "so geo was not scaled to 0"."""
@@ -909,6 +913,7 @@ class Case:
             if name not in self.truth and not self._taken_in(name, number)
         ]
         found += self._alike
+        found += self._listed
         found += self._strangers
         for claim in self.claims:
             if (
@@ -932,6 +937,30 @@ class Case:
                         if name not in self.truth and len(group.mentions) > 1
                     ]
         return tuple(dict.fromkeys(found))
+
+    @cached_property
+    def _listed(self) -> list[str]:
+        """Innocents of whom a fault's own is said in one breath with a culprit, or right after it: "b has a missing one too"."""
+        found: list[str] = []
+        for claims in self.readings:
+            for claim in claims:
+                if claim is None:
+                    continue
+                first = claim.groups[0] if claim.groups else None
+                if first is not None and first.rank < 1 and len(first.mentions) > 1:
+                    members = set(self.members(first))
+                    if members & self.truth:
+                        found += sorted(members - self.truth - self.bystanders)
+                for other in self.statements[claim.statement + 1 : claim.statement + 2]:
+                    if other.label in ("", "cause") and _TOO.search(other.masked) and not _SUFFERS.search(other.masked):
+                        found += [
+                            name
+                            for group in groups(other)[:1]
+                            if group.rank < 1
+                            for name in self.members(group)
+                            if name not in self.truth and name not in self.bystanders
+                        ]
+        return found
 
     def _taken_in(self, name: str, number: int) -> bool:
         """Whether somebody is only the stranger whose pods a Service selects too: "the label is on geo as well"."""
@@ -1024,6 +1053,12 @@ def _bare(text: str) -> str:
 
 _DEFECTS = frozenset({"gone", "absent", "lack", "revoked", "dead", "scaled_away", "expired", "defective", "dropped_user", "incompatible", "unpullable"})  # fmt: skip
 """Concepts that say by themselves that something is amiss."""
+
+_TOO = re.compile(r"\b(?:too|as well|likewise)\W*$")
+_SUFFERS = re.compile(
+    r"\b(?:fail\w*|time\w*|tim(?:es|ed) out|errors?|hit|affected|down|suffers?|can(?:not|'t)|slow\w*|unavailable|returns?|crash\w*|hurt|unreachable|gone|stuck|waits?|fine|healthy|ok|well)\b(?! (?:as well)\W*$)"
+)
+"""What is said of a victim, or of who is well."""
 
 _IT = re.compile(r"\W*(?:(?:so|and|but) )?(?:it|that|this|which|the one)\b")
 """Begins a sentence about what was shown before it."""

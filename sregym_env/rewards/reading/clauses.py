@@ -49,7 +49,7 @@ class Clause:
 
 
 _SUPPOSED = re.compile(
-    r"\b(?:if|unless|(?<!decides )(?<!decide )(?<!tells )(?<!checks )(?<!determines )(?<!judges )(?<!asks )(?<!regardless of )(?<!verifies )whether|assuming|suppos(?:e|ing)|provided(?: that)?|in case|in the event|were to|were it|should it|had (?:@\w*|it|the \w+) been|would)\b"
+    r"\b(?:if|unless|(?<!decides )(?<!decide )(?<!tells )(?<!checks )(?<!determines )(?<!judges )(?<!asks )(?<!regardless of )(?<!verifies )whether|assuming|suppos(?:e|ing)|provided(?: that)?|in case|in the event|were to|were it|should it|as soon as (?:somebody|someone|anybody|one|you|we)|had (?:@\w*|it|the \w+) been|would)\b"
 )
 
 

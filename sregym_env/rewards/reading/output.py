@@ -131,6 +131,8 @@ def _shaped(line: str) -> bool:
         return True
     # A line that begins with a message and holds no more than it.
     said = line.strip().lower()
+    if _CUES["line"].match(said):
+        return True
     return _CUES["message"].match(said) is not None and not without_messages(said).replace("_", "").strip(
         " ,;:.()"
     )
