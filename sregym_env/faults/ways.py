@@ -281,9 +281,7 @@ def matches_anywhere(ways: Sequence[str], sentence: Sentence) -> list[Match]:
 def matches_across(ways: Sequence[str], sentence: Sentence, border: int) -> list[Match]:
     """Every place where one of the ways is said in two sentences, the second of which begins with the word ``border``."""
     wide = (replace(way(text), span=ACROSS) for text in ways if len(way(text).terms) > 1)
-    return [
-        found for each in wide for found in _match(each, sentence) if found.first < border <= found.last
-    ]
+    return [found for each in wide for found in _match(each, sentence) if found.first < border <= found.last]
 
 
 def _wide(asked: Way) -> Way:

@@ -198,8 +198,14 @@ class Details:
             if (
                 right
                 and (leads := _LEADS.get(self.spec.mechanism))
-                and re.search(rf"(?:{leads})(?: (?:the|a|its|port|image|key|number|node|claim|label))* [\"'`]?{re.escape(right)}(?![\w.-]*\w)", text)
-                and not re.search(rf"(?:{_OUGHT})\b[^,;.]{{0,40}}{re.escape(right)}|{re.escape(right)}[\"'`]? (?:before|originally|until|once|yesterday|previously)", text)
+                and re.search(
+                    rf"(?:{leads})(?: (?:the|a|its|port|image|key|number|node|claim|label))* [\"'`]?{re.escape(right)}(?![\w.-]*\w)",
+                    text,
+                )
+                and not re.search(
+                    rf"(?:{_OUGHT})\b[^,;.]{{0,40}}{re.escape(right)}|{re.escape(right)}[\"'`]? (?:before|originally|until|once|yesterday|previously)",
+                    text,
+                )
             ):
                 return True
             if (

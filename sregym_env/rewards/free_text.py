@@ -14,7 +14,18 @@ from functools import cached_property, lru_cache
 from sregym_env.cluster.app import App
 from sregym_env.faults.mechanisms import MECHANISMS, STAYING, own_fields, unlike
 from sregym_env.faults.spec import FaultSpec
-from sregym_env.faults.ways import VALUE, Hit, Match, keys, matches, matches_across, matches_anywhere, tagged, valued, with_denied
+from sregym_env.faults.ways import (
+    VALUE,
+    Hit,
+    Match,
+    keys,
+    matches,
+    matches_across,
+    matches_anywhere,
+    tagged,
+    valued,
+    with_denied,
+)
 from sregym_env.faults.words import FIELDS, POINTED
 from sregym_env.rewards import checklist
 from sregym_env.rewards.checklist import Answer, Grade
@@ -390,7 +401,11 @@ class Case:
             # No other mechanism is said in it: then the words of this one may stand further apart.
             far = matches_anywhere(MECHANISMS[spec.mechanism].ways, each.sentence)
             own = [Claim(spec.mechanism, match, number, tuple(subjects(each, match))) for match in far[:1]]
-        found = own[0] if own else self._pieced_together(spec, details, number) or self._in_two(spec, details, number)
+        found = (
+            own[0]
+            if own
+            else self._pieced_together(spec, details, number) or self._in_two(spec, details, number)
+        )
         return None if found is None or self._acquitted(found) else found
 
     def _pieced_together(self, spec: FaultSpec, details: Details, number: int) -> Claim | None:
@@ -675,14 +690,17 @@ class Case:
         return harmless(" . ".join(each.masked for each in self.statements))
 
     def _contrasted(self, number: int) -> bool:
-        """Whether the account gives a fault's value and the healthy one, or ends with its value: what is wrong is told by that."""
-        text = " . ".join(each.text for each in self.statements)
+        """Whether the account gives a fault's value and the healthy one, or a sentence that ends with its value: what is wrong is told by that."""
         details = self.details[number]
-        spans = details.spans(text)
-        if spans and not re.search(r"\w", text[spans[-1][1] :]):
-            # "The targetPort of Service b is 9999."
-            return True
-        return bool(details.spec.wrong and spans) and any(says(value, text) for value in details.rights)
+        for each in self.statements:
+            spans = details.spans(each.text)
+            if spans and each.asserts and not re.search(r"\w", each.text[spans[-1][1] :]):
+                # "The targetPort of Service b is 9999."
+                return True
+        text = " . ".join(each.text for each in self.statements)
+        return bool(details.spec.wrong and details.spans(text)) and any(
+            says(value, text) for value in details.rights
+        )
 
     def _denied(self, spec: FaultSpec) -> bool:
         """Whether the account denies of a fault's own components what is wrong with them: "so geo was not scaled to 0"."""
@@ -789,11 +807,34 @@ class Case:
                 keys.append(claim.key)
         if len(self.specs) == 1 and len(self.truth) == 1 and self.several:
             keys.append("a second cause")
+        if len(set(keys)) == 1 and self._by_chance(keys[0]):
+            keys = []
         # One may be said by chance, in the words around what is right.
         return tuple(
             dict.fromkeys(
                 [*keys, *([key for _, key in beside] if len({key for _, key in beside}) > 1 else [])]
             )
+        )
+
+    def _by_chance(self, key: str) -> bool:
+        """Whether a mechanism is only heard in the words by which a fault's own is told, with its value, or its consequences."""
+        if not all(
+            found is not None and VALUE in found.match.concepts and _seen(spec, self.app)
+            for found, spec in zip(self.valued, self.specs, strict=True)
+        ):
+            return False
+        return key in MECHANISMS and all(self._heard(claim) for claim in self.claims if claim.key == key)
+
+    def _heard(self, claim: Claim) -> bool:
+        each = self.statements[claim.statement]
+        if self._alternative(claim) or self._rival(claim) or self._instead(claim) or _ADDED.search(each.text):
+            return False
+        if not set(self._about(claim)) <= {*self.truth, *self.bystanders}:
+            return False
+        clause = each.clause_of(claim.match.head.start)
+        own = [known[claim.statement] for known in self.readings]
+        return clause.role == "effect" or any(
+            known is not None and each.clause_of(known.match.head.start) == clause for known in own
         )
 
     def _instead(self, claim: Claim) -> bool:
@@ -952,7 +993,11 @@ class Case:
                     if members & self.truth:
                         found += sorted(members - self.truth - self.bystanders)
                 for other in self.statements[claim.statement + 1 : claim.statement + 2]:
-                    if other.label in ("", "cause") and _TOO.search(other.masked) and not _SUFFERS.search(other.masked):
+                    if (
+                        other.label in ("", "cause")
+                        and _TOO.search(other.masked)
+                        and not _SUFFERS.search(other.masked)
+                    ):
                         found += [
                             name
                             for group in groups(other)[:1]
@@ -1063,11 +1108,11 @@ _SUFFERS = re.compile(
 _IT = re.compile(r"\W*(?:(?:so|and|but) )?(?:it|that|this|which|the one)\b")
 """Begins a sentence about what was shown before it."""
 
-_OF_THAT_NAME = re.compile(r" (?:object )?(?:(?:of|by|with|under) (?:that|this|the same) name|called (?:that|so|like that))\b")
-
-_SO_NOT = re.compile(
-    r"\b(?:so|hence|therefore|thus|meaning|which means)\b[^,;.]{0,40}(?:n't| not| never) "
+_OF_THAT_NAME = re.compile(
+    r" (?:object )?(?:(?:of|by|with|under) (?:that|this|the same) name|called (?:that|so|like that))\b"
 )
+
+_SO_NOT = re.compile(r"\b(?:so|hence|therefore|thus|meaning|which means)\b[^,;.]{0,40}(?:n't| not| never) ")
 """Concludes that something is not so."""
 
 _PREDICATES = re.compile(

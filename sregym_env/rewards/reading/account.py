@@ -171,7 +171,9 @@ def _blank(text: str) -> str:
 _OF_THE_SEARCH = re.compile(
     r"\b(?:ruled? out|excluded|dismissed|discarded|rejected|considered|looked (?:at|into)|checked|hypothes\w+|suspects?|candidates?|theor(?:y|ies)|leads)\b"
 )
-_MADE_UP = re.compile(r"\b(?:imagin\w*|suppos\w*|assum\w*|example|fict\w+|in theory|what if|pretend\w*|say)\b")
+_MADE_UP = re.compile(
+    r"\b(?:imagin\w*|suppos\w*|assum\w*|example|fict\w+|in theory|what if|pretend\w*|say)\b"
+)
 _ENTRY = re.compile(r"\W*(?:t ?[+=-] ?\d|\d\d:\d\d)", re.IGNORECASE)
 
 
@@ -181,9 +183,7 @@ def _past(head: str, passage: Passage) -> bool:
     if _ENTRY.match(head):
         return _ENTRY.match(passage.text) is not None
     return (
-        passage.label == "cause"
-        and _OF_THE_SEARCH.search(head) is not None
-        and _MADE_UP.search(head) is None
+        passage.label == "cause" and _OF_THE_SEARCH.search(head) is not None and _MADE_UP.search(head) is None
     )
 
 

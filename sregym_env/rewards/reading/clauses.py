@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Literal
 
 from sregym_env.rewards.reading.cues import cues_of
@@ -224,7 +225,7 @@ def _carried_back(text: str, found: list[Clause]) -> list[Clause]:
         ):
             carried[number] = replace(subject, asserted=False)
             carried[number + 1] = replace(aside, asserted=False)
-    for number, (listed, said) in enumerate(zip(found, found[1:], strict=False)):
+    for number, (listed, said) in enumerate(pairwise(found)):
         # "command, image, selector: each of these was examined"
         if (
             listed.asserted

@@ -392,7 +392,12 @@ def _of_lines(lines: list[str]) -> Iterator[Passage]:
         own = label_of(keyed["key"]) if keyed is not None else None
         if keyed is not None and own is not None:
             if own == "detail" and heading not in _OTHERS:
-                key = re.sub(r"^(?:faulty|broken|defective|culprit|offending)\b", "wrong", keyed["key"], flags=re.IGNORECASE)
+                key = re.sub(
+                    r"^(?:faulty|broken|defective|culprit|offending)\b",
+                    "wrong",
+                    keyed["key"],
+                    flags=re.IGNORECASE,
+                )
                 details.append(f"{key} {keyed['rest'].strip()}")
                 continue
             yield from flush()

@@ -32,7 +32,9 @@ _PROMPT = re.compile(
 _TABLE = re.compile(
     r"^\s*(?:NAME|NAMESPACE|TYPE|LAST SEEN)\s{2,}[A-Z]|\S {2,}\S.* {2,}\S|\t\S+\t|^\S+ {1,}\d+/\d+ {1,}[A-Z]\w+(?: {1,}\d|$)"
 )
-_OBJECT = re.compile(r"^\s*(?:[\w./-]{1,60}: ?)?\{\"\w+\":.*\}\s*$|^\s*[\[{].*[\]}],?\s*$|^\s*[\]}],?\s*$|^\s*[\[{]\s*$|^\s*\{ ?\"?_?\w+\"?: ")
+_OBJECT = re.compile(
+    r"^\s*(?:[\w./-]{1,60}: ?)?\{\"\w+\":.*\}\s*$|^\s*[\[{].*[\]}],?\s*$|^\s*[\]}],?\s*$|^\s*[\[{]\s*$|^\s*\{ ?\"?_?\w+\"?: "
+)
 _KUBERNETES = frozenset(("apiVersion", "kind", "metadata", "spec", "status", "items", "data"))
 
 _DESCRIBE = frozenset(
@@ -68,7 +70,10 @@ def without_messages(text: str) -> str:
     for match in _CUES["message"].finditer(text):
         if match.start() < at:
             continue
-        stop = next((end.start() for end in _ENDS.finditer(text, match.end()) if _closes(text, match.start(), end)), len(text))
+        stop = next(
+            (end.start() for end in _ENDS.finditer(text, match.end()) if _closes(text, match.start(), end)),
+            len(text),
+        )
         parts += [text[at : match.start()], re.sub(r"[^\s,;:.()]", "_", text[match.start() : stop])]
         at = stop
     return "".join([*parts, text[at:]])
