@@ -383,9 +383,10 @@ class Case:
         here = [claim for claim in self.claims if claim.statement == number]
         own = [claim for claim in here if claim.key == spec.mechanism]
         each = self.statements[number]
-        if self._shows and not each.own_words:
+        copied = self._shows and not each.own_words
+        if copied:
             own = []
-        if not own and each.asserts and (spans := details.spans(each.text)):
+        if not own and not copied and each.asserts and (spans := details.spans(each.text)):
             stated = [span for span in spans if each.stated(*span) and _own_field(spec.mechanism, each, span)]
             sentence = valued(each.sentence, stated)
             own = [
@@ -394,6 +395,7 @@ class Case:
             ]
         if (
             not own
+            and not copied
             and each.asserts
             and all(clause.asserted for clause in each.clauses)
             and not [claim for claim in here if claim.key != ANOTHER_CAUSE]
@@ -807,34 +809,11 @@ class Case:
                 keys.append(claim.key)
         if len(self.specs) == 1 and len(self.truth) == 1 and self.several:
             keys.append("a second cause")
-        if len(set(keys)) == 1 and self._by_chance(keys[0]):
-            keys = []
         # One may be said by chance, in the words around what is right.
         return tuple(
             dict.fromkeys(
                 [*keys, *([key for _, key in beside] if len({key for _, key in beside}) > 1 else [])]
             )
-        )
-
-    def _by_chance(self, key: str) -> bool:
-        """Whether a mechanism is only heard in the words by which a fault's own is told, with its value, or its consequences."""
-        if not all(
-            found is not None and VALUE in found.match.concepts and _seen(spec, self.app)
-            for found, spec in zip(self.valued, self.specs, strict=True)
-        ):
-            return False
-        return key in MECHANISMS and all(self._heard(claim) for claim in self.claims if claim.key == key)
-
-    def _heard(self, claim: Claim) -> bool:
-        each = self.statements[claim.statement]
-        if self._alternative(claim) or self._rival(claim) or self._instead(claim) or _ADDED.search(each.text):
-            return False
-        if not set(self._about(claim)) <= {*self.truth, *self.bystanders}:
-            return False
-        clause = each.clause_of(claim.match.head.start)
-        own = [known[claim.statement] for known in self.readings]
-        return clause.role == "effect" or any(
-            known is not None and each.clause_of(known.match.head.start) == clause for known in own
         )
 
     def _instead(self, claim: Claim) -> bool:

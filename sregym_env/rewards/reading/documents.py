@@ -102,7 +102,9 @@ def _ended_soon(label: Label, passage: Passage, text: str) -> Iterator[Passage]:
     yield Passage(label, text)
 
 
-_RUN_IN = re.compile(r"^([A-Z][A-Za-z' ]{1,28})\. (?=[A-Z])")
+_RUN_IN = re.compile(
+    r"^((?!It|They|That|This)[A-Z][A-Za-z']{2,14}(?: (?!is\b|are\b|was\b)[A-Za-z']{2,14}){0,2})\. (?=\S)"
+)
 """A heading at the begin of its paragraph: "Impact. No bookings." """
 
 

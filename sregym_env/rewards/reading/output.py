@@ -53,6 +53,10 @@ _BLANK = re.compile(r"<(?:none|unset|nil|unknown|invalid|pending|error|set to th
 """What kubectl prints where there is nothing to print, lower case."""
 
 
+_TYPED = re.compile(r"\b(?:kubectl|k|oc) (?:-n \S+ )?(?:get|describe|logs|exec|top|edit|explain)\b")
+"""How a command begins: nobody says anything with it."""
+
+
 def is_manifest(document: Any) -> bool:
     """Whether a JSON document is an object of Kubernetes and no account: it has two of every object's own keys."""
     return isinstance(document, Mapping) and len(_KUBERNETES & {str(key) for key in document}) > 1
@@ -60,7 +64,7 @@ def is_manifest(document: Any) -> bool:
 
 def own_words(text: str) -> bool:
     """Whether a text, lower case, says something beside what Kubernetes says in it."""
-    return _CUES["own"].search(_BLANK.sub("_", without_messages(text))) is not None
+    return _CUES["own"].search(_TYPED.sub("_", _BLANK.sub("_", without_messages(text)))) is not None
 
 
 def without_messages(text: str) -> str:
