@@ -111,6 +111,7 @@ _ALL = (
             "label extra service selects /14 !no_node|node_selector !own_selector !foreign_pods|also|shared",
         ),
         valued=("VALUE selector|selects|label|endpoints",),
+        through=("foreign_endpoint_slice",),
         unlike=("own_selector wrong|label|selector",),
         kinds=(
             "Service",
@@ -133,6 +134,7 @@ _ALL = (
             "foreign_pods service forwards|offers|selects|endpoints !webhook /12",
         ),
         valued=("VALUE selector|selects|label|endpoints|pods",),
+        unlike=("selector|service selects_none /8",),
         kinds=(
             "Service",
             "Endpoints",
@@ -522,6 +524,7 @@ _ALL = (
         "resources",
         ("collector low|number|wrong|changed|contrast|unbounded|cpu|throttled !memory_limit",),
         valued=("VALUE collector",),
+        unlike=("collector unset = /2",),
         kinds=("Deployment",),
         through=("cpu_throttling",),
     ),
@@ -853,7 +856,7 @@ _ALL = (
             "variable on code_path|fails|defective",
         ),
         valued=("VALUE flag|on|code_path|variable",),
-        unlike=("flag|variable off = /2",),
+        unlike=("flag|variable off = /2", "variable absent = /2"),
         kinds=(
             "ConfigMap",
             "Deployment",
@@ -1002,6 +1005,7 @@ _ALL = (
             "takes_all update_strategy|pods|clients /14",
         ),
         valued=("VALUE update_strategy",),
+        unlike=("max_surge zero|number|wrong !max_unavailable|takes_all = /3",),
         kinds=("Deployment",),
         kin=("blocked_init_container",),
         through=("blocked_init_container", "scaled_to_zero"),

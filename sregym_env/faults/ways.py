@@ -26,6 +26,9 @@ MOST_HITS = 10
 WHOLE = 10_000
 """Words that lie between terms at most where any number may."""
 
+ACROSS = 24
+"""Words that lie between terms at most where they stand in two sentences."""
+
 _NEAR = 4
 """Words within which an excluded term excludes, beyond the way's own."""
 
@@ -122,12 +125,22 @@ _NEGATED = re.compile(
     r"(?:\b(?:not|nor|neither|never|hardly)|n't)(?: (?:the|a|an|any|in the|because of|due to|caused by|from|by|a matter of|a case of|been|be|at all|actually|really|its|with|about))*"
     r" (?:\w+ )?$"
 )
-_DENIABLE = frozenset({"gone", "lack", "scaled_away", "dropped_user", "wrong", "absent", "revoked", "blocked", "low", "high", "defective", "on", "external", "incompatible", "conflict", "changed", "rewrites", "tolerated", "pullable", "webhook_up", "pull_fails", "unplaced", "throttled", "oom"})  # fmt: skip
+_DENIABLE = frozenset({"gone", "lack", "scaled_away", "dropped_user", "wrong", "absent", "revoked", "blocked", "low", "high", "defective", "on", "external", "incompatible", "conflict", "changed", "rewrites", "tolerated", "pullable", "webhook_up", "pull_fails", "unplaced", "throttled", "oom", "replicas", "soft"})  # fmt: skip
 
 
 @lru_cache(maxsize=2048)
 def tagged(text: str) -> Sentence:
     """A sentence with its concepts: lower case, components masked (``@___``). The same object for the same text."""
+    return _tagged(text, _denied)
+
+
+@lru_cache(maxsize=2048)
+def with_denied(text: str) -> Sentence:
+    """A sentence with its concepts, predicates too that are negated where they stand: what it says or denies."""
+    return _tagged(text, lambda concept, text, at: concept not in _DENIABLE and _denied(concept, text, at))
+
+
+def _tagged(text: str, denied: Callable[[str, str, int], bool]) -> Sentence:
     starts = [match.start() for match in _WORD.finditer(text)]
     ends = [match.end() for match in _WORD.finditer(text)]
     index = _indexer(starts)
@@ -136,7 +149,7 @@ def tagged(text: str) -> Sentence:
         found = [
             Hit(concept, index(match.start()), index(match.end() - 1), *match.span())
             for match in _first(pattern, text)
-            if not _denied(concept, text, match.start())
+            if not denied(concept, text, match.start())
         ]
         if found:
             hits[concept] = found
@@ -184,6 +197,8 @@ def _denied(concept: str, text: str, at: int) -> bool:
     before = text[max(0, at - 40) : at]
     if concept in _PRESENT and (_NO.search(before) or _NOT_HAD.search(before)):
         return True
+    if concept in ("cordon", "taint") and _NO_ONE_IS.search(before):
+        return True
     if concept in _BAD and _NO_THING.search(before):
         return True
     if concept not in FIELDS and _NONE.search(before):
@@ -216,6 +231,9 @@ _NOT_HAD = re.compile(
     r"\b(?:does|do|did|has|have|had)(?: not|n't) (?:\w+ly )?(?:(?:use|have|got|carry|contain|include|ask for|request|want|need|set|define|declare|bind|mount|run) )?(?:an?y? |the |its |such an? |one )*$"
 )
 _NO = re.compile(r"\b(?:no|without|without any|not any|zero)(?: (?:such|other|kubernetes|extra|added))? $")
+_NO_ONE_IS = re.compile(
+    r"\b(?:no|not one|not a single|none of the) (?:single )?(?:worker|node|machine|host|pod|workload)s? (?:is|are|was|were|has|have|had|carries)(?: (?:been|a|an|any|the|such|marked))* $"
+)
 _PRESENT = frozenset(
     {
         "taint",
@@ -231,6 +249,10 @@ _PRESENT = frozenset(
         "gone",
         "host_port",
         "anti_affinity",
+        "node_selector",
+        "memory_limit",
+        "io_error",
+        "corrupt",
         "webhook",
         "cronjob",
         "oom",
@@ -254,6 +276,12 @@ def matches(ways: Sequence[str], sentence: Sentence) -> list[Match]:
 def matches_anywhere(ways: Sequence[str], sentence: Sentence) -> list[Match]:
     """Every place where one of the ways is said, however far apart: for ways with a value, which nobody says by chance."""
     return [found for text in ways for found in _match(_wide(way(text)), sentence)]
+
+
+def matches_across(ways: Sequence[str], sentence: Sentence, border: int) -> list[Match]:
+    """Every place where one of the ways is said in two sentences, the second of which begins with the word ``border``."""
+    wide = (replace(way(text), span=ACROSS) for text in ways if len(way(text).terms) > 1)
+    return [found for each in wide for found in _match(each, sentence) if found.first < border <= found.last]
 
 
 def _wide(asked: Way) -> Way:

@@ -11,6 +11,8 @@ from collections.abc import Mapping
 _BE = r"(?:is|are|was|were|be|been|being|has been|have been|had been|got|gets)"
 _NOT = r"(?: not|n't|not)"
 _MEM = r"(?:memory|mem|ram)"
+_GIVEN = r"(?<!has )(?<!have )(?<!had )(?<!holds )(?<!given )(?<!got )(?<!only )(?<!just )(?<!with )(?<!to )(?<!granted )"
+"""Before what an account has for what it lost, which is not what it lost."""
 
 OBJECTS: Mapping[str, str] = {
     # what else runs, or is asked, beside the application
@@ -54,7 +56,7 @@ OBJECTS: Mapping[str, str] = {
     "registry": r"registr(?:y|ies)|harbor|docker hub|\becr\b|\bacr\b|ghcr(?:\.io)?|quay(?:\.io)?",
     # programs
     "command": r"(?<!exec )(?<!execute )(?:commands?|entry ?-?points?|cmd|command line|command override|start-?up command|args?)"
-    r"|(?:told|made|asked|instructed) to (?:run|start|launch|exec\w*)|start(?:-?up)? line|launch line|invocation|command:|args:",
+    r"|(?:told|made|asked|instructed) to (?:run|start|launch|exec\w*)(?! (?:only )?(?:on|in|under|as)\b)|start(?:-?up)? line|launch line|invocation|command:|args:",
     "binary": r"binar(?:y|ies)|executables?|programs?"
     r"|process|main program",
     # configuration
@@ -97,7 +99,7 @@ OBJECTS: Mapping[str, str] = {
     r"|(?:spec\.)?unschedulable(?: is| was| set| flag|:|=)*(?: ?to)? ?[=:]? ?true|(?:marked|made|set|put|left|flagged)(?: as| to)? unschedulable"
     rf"|(?:nodes?|workers?|machines?|them|they|all|three|both) {_BE} (?:all |now |also |currently |both )?(?:marked )?(?:as )?(?:unschedulable|not schedulable)"
     r"|unschedulable (?:worker )?nodes?|nodes? \(?unschedulable"
-    r"|closed for business|(?:nodes?|workers?|machines?) (?:\S+ ){0,4}(?:closed|shut|barred|off limits|no longer accept\w*|accepts? no|take no|takes no) ?(?:\w+ )?(?:pods?|work\w*)?"
+    r"|closed for business|(?:nodes?|workers?|machines?) (?:(?!since\b|because\b|as\b|so\b|when\b|after\b|that\b|and\b)\S+ ){0,4}(?:closed|shut|barred|off limits|no longer accept\w*|accepts? no|take no|takes no) ?(?:\w+ )?(?:pods?|work\w*)?"
     r"|(?:forgot\w* to|nobody(?: has)?|never|not|no ?one) (?:\w+ )?uncordon\w*|drained and (?:closed|never)|(?:lifted|lift|removed|undid) the cordon",
     # resources
     "memory_limit": rf"(?:{_MEM}) ?-?(?:limits?|caps?|ceiling|allowance|budget|cgroup limit)|limits?\.memory|limits?: \{{ ?memory|limits? (?:on|for|of) (?:the |its )?{_MEM}"
@@ -114,8 +116,8 @@ OBJECTS: Mapping[str, str] = {
     "headroom": r"head ?room|spare capacity|(?:hardly|barely) (?:more|above)(?: than)?|no slack|too little capacity",
     "retries": r"retr(?:y|ies|ied|ying)(?: storms?)?|metastable|self[- ]sustaining|tried again|asked (?:for )?again",
     "impatience": r"grpc_client_\w+|(?:(?:grpc|rpc|client|call|request|attempt)s?(?:'s)? (?:\w+ )?)?(?:time-?outs?|deadlines?|patience)(?= (?:of|is|was|to|at|set|only|and|plus|with|\(|\d))"
-    r"|\d+ ?(?:ms|milliseconds)(?: \w+){0,2} (?:time-?outs?|deadlines?)|impatient\w*|gives? up (?:\S+ ){0,4}after|hasty",
-    "attempts": r"attempts?|tries|repeat(?:s|ed|ing)? (?:\w+ ){0,3}calls?|calls? (?:\w+ ){0,2}(?:again|repeatedly)|repeated calls",
+    r"|\d+ ?(?:ms|milliseconds)(?: \w+){0,2} (?:time-?outs?|deadlines?)|impatient\w*|gives? up (?:\S+ ){0,4}after|hasty|(?:cancels?|drops?|abandons?|aborts?|times? out|loses? patience)(?: with)? (?:\S+ ){0,4}?after (?:\S+ ){0,2}?(?:\d+ ?m?s|(?:\w+ )?milliseconds)|los(?:es|ing) patience",
+    "attempts": r"attempts?|tries(?! (?:to|/|http|its|it|the)\b| /)|repeat(?:s|ed|ing)? (?:\w+ ){0,3}calls?|calls? (?:\w+ ){0,2}(?:again|repeatedly)|repeated calls|(?:repeats?|repeating|sends?|issues?|asks?) (?:\S+ ){0,3}?(?:up to )?(?:\d+|thirty|dozens of) (?:more )?times|(?:\d+|thirty) times (?:again|over)",
     "unbounded": r"aggressive\w*|dozens|unbounded|without (?:a )?(?:budget|back-?off)|no (?:budget|back-?off)|excessive\w*|too (?:many|often|much|aggressive|short|soon|small)|storm",
     "collector": r"gogc|gc(?:_?percent|[ -]percent(?:age)?| target)?|(?:garbage[- ])?collect(?:or|ors|ion|ions|ing|s)? (?:of )?garbage|garbage[- ]?collect\w*|collectors?|set ?gc ?percent",
     "queue": r"queues?|queued|queueing|backlog|expired?",
@@ -135,7 +137,7 @@ OBJECTS: Mapping[str, str] = {
     rf"|requests? \d\S*(?: \S+){{0,2}} {_MEM}|asks? (?:the scheduler )?for \S+ (?:of )?(?:{_MEM}|cpu|cores?)|requesting \S+ (?:of )?(?:{_MEM}|cpu)"
     r"|resource ?requirements?|reservation of memory|requests? more (?:memory|cpu|resources)|requested (?:memory|cpu)"
     r"|(?:memory|cpu|ram) (?:reservation|demand|claim|ask)|(?:reserves?|wants?|demands?|asks? for|claims?|needs?|reserving|demanding) (?:\S+ ){0,4}(?:memory|ram|cpu|cores?|[gmk]i?b?)",
-    "quota": r"(?<!cpu )(?<!cpu-)(?<!cfs )(?:resource ?-?)?quotas?"
+    "quota": r"(?<!cpu )(?<!cpu-)(?<!cfs )(?:[a-z][\w-]*-|resource ?-?)?quotas?"
     r"|(?:namespace|memory)(?:'s)?(?: memory)? budget|budget (?:for|of|on) memory|namespace(?:'s)? (?:memory )?(?:limit|cap)",
     # network
     "policy": r"(?:network|net) ?-?polic(?:y|ies)|netpols?|deny-all(?: polic(?:y|ies))?|(?:ingress|egress|isolation|isolating|deny|(?<!internal )traffic) polic(?:y|ies)|np"
@@ -156,7 +158,7 @@ OBJECTS: Mapping[str, str] = {
     "hosts_file": r"/etc/hosts|hosts ?-?files?|hosts entry|static host entry|hosts mapping",
     # startup
     "init_container": r"init ?-?_?containers?|init step|initialization container|initialisation container|init phase|pod initiali[sz]ation"
-    r"|init (?:stage|job|script|task|hook|pod)|initcontainers?|(?:step|container) (?:\S+ ){0,3}(?:that|which|to) (?:\S+ ){0,3}(?:runs?|comes?|run|put|goes) (?:before|first)"
+    r"|init (?:stage|job|(?<!its init )(?<!the init )script|task|hook|pod)|initcontainers?|(?:step|container) (?:\S+ ){0,3}(?:that|which|to) (?:\S+ ){0,3}(?:runs?|comes?|run|put|goes) (?:before|first)"
     r"|wait-for-[\w-]+|init-?container called|container (?:that|which) (?:must|has to|should) (?:finish|run|complete) first",
     "sidecar": r"side ?-?cars?|(?:second|extra|additional|another|added|helper|injected|new|two|both) containers?"
     r"|(?:second|extra|additional|another|added|helper|injected|new|two|2|third|foreign|superfluous|stray) containers?|container (?:called|named) [\"']?sidecar"
@@ -192,7 +194,7 @@ OBJECTS: Mapping[str, str] = {
     "disk": r"disks?|storage of|storage on|drives?|block ?-?devices?|sectors?|storage (?:device|media|hardware|layer)|media|hardware|ssd|hdd|nvme|device"
     r"|hw|platter|disc"
     r"|(?:failing|faulty|bad|dying|broken|defective) (?:storage|volume)",
-    "corrupt": r"(?:silent\w* )?(?:data )?corrupt\w*|bit ?-?rot|bit ?-?flips?|flipped bits?|flips bits|garbled?|mangl\w+|checksums? (?:error|mismatch|failure|invalid)\w*|(?:bad|wrong|invalid) checksums?"
+    "corrupt": r"(?:silent\w* )?(?:data )?corrupt\w*|(?:returns?|hands? (?:back|out)|delivers?|gives? back|reads? back|serves?) (?:\w+ )?(?:garbage|other (?:bytes|data)|wrong (?:bytes|data)|rubbish|junk)|bit ?-?rot|bit ?-?flips?|flipped bits?|flips bits|garbled?|mangl\w+|checksums? (?:error|mismatch|failure|invalid)\w*|(?:bad|wrong|invalid) checksums?"
     r"|checksums? (?:\S+ ){0,8}(?:do(?:es)?(?: not|n't) (?:match|fit)|differ|wrong|fail\w*)|(?:wrong|other|different|altered|changed|bad) (?:bytes|bits|data|contents?)(?: than| from|(?= |$|,|\.|;))",
     "io_error": r"i/?o ?-?err(?:or)?s?|input/output errors?|\beio\b|read errors?|bad (?:sectors?|blocks?)|(?:latent )?sector errors?|reads? (?:\S+ ){0,6}fail\w*|read failures?|unreadable|media errors?"
     r"|eio|i/o (?:err\w*|fail\w*|fault\w*|problem\w*)|medium errors?|pending sectors?|uncorrectable|(?:cannot|can't|could not) (?:\w+ )?be read|failed reads?|reads? (?:\S+ ){0,8}?(?:come back|error\w*|return\w*)|faulty sectors?|bad spots?|damaged sectors?"
@@ -323,8 +325,10 @@ ACTS: Mapping[str, str] = {
     "unplaced": r"(?:stays?|remains?|is|are|sits?|hangs?|waits?|stuck)(?: in)? (?:\w+ )?pending|un-?schedulable|failedscheduling|insufficient (?:memory|cpu)(?! limit)|no (?:single )?(?:node|machine|worker)\w*(?: \w+){0,3} (?:room|big|large|has|have|offers?|fits?)",
     "pull_fails": r"image ?pull ?back ?off|err ?image ?pull|no registry|manifest unknown|(?:cannot|can't|could not|fails? to|unable to) (?:be )?pull\w*|isn't a thing|never (?:\w+ )?pushed",
     "its_value": r"(?:its|the|whose) (?:value|target|host ?name) (?:\w+ )?(?:is|was|has|names|points|reads|says|contains|got) (?:\w+ )?(?:an? )?(?:typo|wrong|mis\w+|bad|invalid|incorrect|outdated|stale|another|different|garbage)|(?:typo|misspelling|mistake) in (?:its|the) value|(?:defined|set|there|present),? but (?:\w+ )?(?:wrong|invalid|misspelt|misspelled|points)",
-    "tolerated": r"(?<!none )(?<!nothing )(?<!nobody )(?<!no pod )(?<!which )(?<!that )tolerat(?:es|ed) (?:this|that|it|the|these)(?! (?:no|nothing))|(?:has|have|carries|carry) (?:the|a|its|their) (?:matching |right |required )?toleration",
-    "webhook_up": r"web-?hooks? (?:\S+ ){0,2}(?:is|are|was|were) (?:\w+ )?(?:up|running|healthy|reachable|alive|answering|working|fine)|(?:as|for being) (?:untrusted|unsigned)|violat\w+|on purpose|deliberately",
+    "tolerated": r"@_* tolerates(?= (?!no\b|none\b|nothing\b))|(?<!none )(?<!nothing )(?<!nobody )(?<!no pod )(?<!which )(?<!that )tolerat(?:es|ed) (?:this|that|it|the|these)(?! (?:no|nothing))|(?:has|have|carries|carry) (?:the|a|its|their) (?:matching |right |required )?toleration",
+    "max_surge": r"max ?-?surge",
+    "max_unavailable": r"max ?-?unavailable",
+    "webhook_up": r"(?:server|back-?end)s? (?:is|are) (?:up|running|healthy|alive)|web-?hooks? (?:\S+ ){0,2}(?:is|are|was|were) (?:\w+ )?(?:up|running|healthy|reachable|alive|answering|working|fine)|(?:as|for being) (?:untrusted|unsigned)|violat\w+|on purpose|deliberately",
     "into_pod": r"(?:\d{2,5}|ports?) (?:\d+ )?(?:on|of|in|inside|at) (?:the |its |their |each |all )?(?:pods?|containers?)|ports? inside|(?:inside|into|within) the (?:pods?|containers?)",
     "port_now": r"ports? (?:number )?(?:is|was|became|reads|says|got)(?: now)? (?:\d{2,5} now|\d{2,5}(?= instead)|renumbered|moved|changed)|(?:reachable|available|offered|exposed|published|listening|found|served) (?:at|on|under)(?: port)? \d{2,5} now|(?:now )?(?:exposes?|offers?|publishes|advertises?)(?: port)? \d{2,5} (?:in place of|instead of|rather than)"
     r"|(?:publishes|exposes|offers|advertises|opens) (?:is |only |now |just )*\d{2,5}",
@@ -360,7 +364,7 @@ ACTS: Mapping[str, str] = {
     r"|(?:take|kill|remove|stop|terminate|drain|delete|throw)(?:s|ed)?(?: down| away| out)? (?:all|every|each|the)(?: of)?(?: the| its)? (?:old |previous |running |serving |existing |current )?(?:pods?|replicas?|cop(?:y|ies)|instances?|generation) (?:\S+ ){0,2}?(?:first|before|at once|together|right away|immediately)",
     "unanswered": r"un-?reachable|un-?answered|(?:can(?:not|n't| not)|could(?:n't| not)) be (?:called|reached|asked|contacted)|nobody (?:answers|is there|behind)|no (?:one|body) (?:answers|behind)"
     r"|(?:does|do)(?:n't| not) (?:exist|answer|respond)|no longer (?:exists?|installed|there|answers)|un-?installed|without (?:a )?back-?end|no (?:back-?end|endpoints|such service)|failed (?:to call|calling)|not found|nowhere|missing",
-    "node_dead": r"(?:nodes?|machines?|hosts?|[\w-]*workers?-?\d*|kubelets?|server|box),?(?: \S+){0,3} (?:is|are|was|went|has gone|has been|have been|goes|stands) (?:\w+ )?(?:down|dead|off-?line|powered (?:off|down)|not ?-?ready|unreachable|lost|silent|switched off|without power)"
+    "node_dead": r"[\w-]*workers?-?\d*,? (?:powered (?:off|down)|without power|off-?line|not ?-?ready|dead|down|dark)|(?:nodes?|machines?|hosts?|[\w-]*workers?-?\d*|kubelets?|server|box),?(?: \S+){0,3} (?:is|are|was|went|has gone|has been|have been|goes|stands) (?:\w+ )?(?:down|dead|off-?line|powered (?:off|down)|not ?-?ready|unreachable|lost|silent|switched off|without power)"
     r"|(?:nodes?|machines?|hosts?|[\w-]*workers?-?\d*|servers?|box),?(?: \S+){0,3} (?:has )?(?:died|went dark|gave up the ghost|dropped off|failed|crashed|lost (?:its )?power|has no power|does not (?:answer|respond|report)|stopped (?:reporting|responding|answering)|disappeared)"
     r"|(?:node|machine|host|power|hardware) (?:failure|outage|loss)|loss of (?:the )?(?:node|machine|host|power)|(?:dead|failed|lost|crashed|downed|unreachable|powered-off|notready) (?:worker )?(?:node|machine|host|worker)"
     r"|(?:no|without|lost|missed|missing) (?:\w+ )?heart-?beats?|stopped posting (?:node )?status|kubelet (?:\S+ ){0,4}(?:stopped|silent|gone|not (?:reporting|responding|posting))|notready|node status unknown"
@@ -381,9 +385,9 @@ ACTS: Mapping[str, str] = {
     "shared": r"shar(?:e|es|ed|ing)|common|(?:also|too|both|as well) (?:carry|carries|have|has|bear|bears|carried)|both (?:\w+ )?(?:carry|have|bear)|in common|carr(?:y|ies) (?:it|the same|that|this)?(?: \w+)? ?(?:too|as well|also)|same label"
     r"|wears?|same (?:\S+ )?label|that label|this label",
     "runs": r"runs?|running|ran|execut\w+|starts?|started|starting|launch\w*|invokes?|boots?",
-    "pinned": r"pin(?:s|ned|ning)?|bound|tied|nailed|restricted|constrained|forced|held|confined|assigned|must run|only (?:run|schedul\w*)|locked|steered|wants|demands?|asks?|requires?|fixed|placed|insist\w*|running on|runs? on"
+    "pinned": r"(?:told|has|have|had|made|forced|required|must|may only|can only) (?:to )?(?:run|live|be|stay|go) (?:only )?(?:on|in)|pin(?:s|ned|ning)?|bound|tied|nailed|restricted|constrained|forced|held|confined|assigned|must run|only (?:run|schedul\w*)|locked|steered|wants|demands?|asks?|requires?|fixed|placed|insist\w*|running on|runs? on"
     r"|nailed|tethered|glued|chained|anchored|hard-?coded|sent|sends|directed|wants|waiting for",
-    "other_node": r"(?:another|other|different|wrong|separate|not that|second|elsewhere|not the same)(?: worker)? ?(?:node|machine|host|worker|one)?|elsewhere|node other than|(?:is|are|lies?|lives?|sits?|resides?|located|local|bound|tied|attached|lie) (?:\w+ ){0,2}?(?:not|on|to|at|elsewhere)|not (?:available|there|on)|(?:its|the) (?:volume|data) (?:is|lives?|lies|are)|where",
+    "other_node": r"exclud\w+ each other|mutually exclusive|both conditions|one or the other|(?:another|other|different|wrong|separate|not that|second|elsewhere|not the same)(?: worker)? ?(?:node|machine|host|worker|one)?|elsewhere|node other than|(?:is|are|lies?|lives?|sits?|resides?|located|local|bound|tied|attached|lie) (?:\w+ ){0,2}?(?:not|on|to|at|elsewhere)|not (?:available|there|on)|(?:its|the) (?:volume|data) (?:is|lives?|lies|are)|where",
     "no_node": r"(?:no|none of the|not one|not a single|zero|without a) (?:\S+ ){0,3}?(?:nodes?|machines?|hosts?|workers?)|nodes? (?:\S+ ){0,6}?(?:does not exist|doesn't exist|do not exist|is missing|not exist|non-?existent|no longer exists?|is gone|is unknown|nobody has)|non-?existent (?:\w+ )?(?:node|host|machine|worker)"
     r"|missing node|unknown node|node that (?:is|was) (?:not|never)|no such node|(?:there is|there's) no such (?:node|machine|host)|(?:node|machine|host|worker) which (?:does|is) not|imaginary node|fictitious node|(?:imaginary|phantom|absent|vanished|bogus) (?:node|host|machine)|no (?:node|machine) (?:has|carries|bears|satisf\w+|match\w+)"
     r"|no such (?:worker )?(?:box|server|node|machine|host|worker)|(?:cluster|we) (?:has|have|knows?) no (?:such )?(?:worker )?(?:node|machine|host|worker|server|box)|(?:node|host|machine|worker|hostname|name) (?:\S+ ){0,4}(?:that|which) (?:isn't|is not|does not|doesn't|do not|nobody|no one)|not (?:part of|in|a member of) (?:the|this|our) cluster|(?:none|no one|not one) of (?:the|our|its|these|those) (?:\w+ ){0,2}(?:nodes?|machines?|hosts?|workers?|boxes)",
@@ -441,8 +445,8 @@ ACTS: Mapping[str, str] = {
     r"|still (?:defines|contains|lists|holds|carries|has it)|(?:does|do) (?:exist|define|contain)",
     "counted": r"(?:number|count) of \**\w+|object-?counts?|pods to \d+|\d+ (?:pods|services|objects)|how many",
     "ephemeral": r"ephemeral\S*|emptydir|disk space",
-    "other_user": r"(?:root|backup|back-up|monitor\w*|exporter|readonly|read-only|reader|guest|migrat\w*|metrics|reporting)(?= (?:user|account|login|role|does|is|was|has|had|of|in|on|lost|lacks)|\W*$)|(?:user|account|login)[: ]+[\"']?(?:root|backup|monitor\w*|exporter|readonly|reader|guest|migrat\w*|metrics|reporting)",
-    "other_role": r"useradmin\w*|clusteradmin\w*|clustermonitor|dbadmin\w*|backup role|restore role",
+    "other_user": rf"{_GIVEN}(?:root|backup|back-up|monitor\w*|exporter|readonly|read-only|reader|guest|migrat\w*|metrics|reporting)(?= (?:user|account|login|role|does|is|was|has|had|of|in|on|lost|lacks)|\W*$)|(?:user|account|login)[: ]+[\"']?(?:root|backup|monitor\w*|exporter|readonly|reader|guest|migrat\w*|metrics|reporting)",
+    "other_role": rf"{_GIVEN}(?:useradmin\w*|clusteradmin\w*|clustermonitor|dbadmin\w*|backup role|restore role)",
     "other_cause": OTHER_CAUSES,
     "off": r"(?:is|are|was|set to|stands at|reads|=|:) ?(?:off|false|disabled)",
     "granted": r"(?:still )?(?:has|have|holds?|keeps?|got) (?:its|the|all|both|his|their|every)(?: \w+){0,2} (?:roles?|grants?|rights|permissions|privileges|readwrite)|(?:is|are|was) (?:still )?(?:granted|among|intact|complete)",

@@ -196,6 +196,19 @@ class Details:
             if re.search(rf"\b{ought}(?: \w+)? {re.escape(wrong)}(?![\w-])", text):
                 return True
             if (
+                right
+                and (leads := _LEADS.get(self.spec.mechanism))
+                and re.search(
+                    rf"(?:{leads})(?: (?:the|a|its|port|image|key|number|node|claim|label))* [\"'`]?{re.escape(right)}(?![\w.-]*\w)",
+                    text,
+                )
+                and not re.search(
+                    rf"(?:{_OUGHT})\b[^,;.]{{0,40}}{re.escape(right)}|{re.escape(right)}[\"'`]? (?:before|originally|until|once|yesterday|previously)",
+                    text,
+                )
+            ):
+                return True
+            if (
                 self.spec.mechanism == "wrong_target_port"
                 and re.search(
                     rf"(?<!nothing )(?<!nobody )(?<!not )(?<!n't )(?<!never )\blisten(?:s|ing)?(?: \w+){{0,3}} {re.escape(wrong)}(?![\w-])",
@@ -250,6 +263,21 @@ class Details:
         return []
 
 
+_OUGHT = (
+    "instead of|should|must|ought|not|n't|rather than|was|were|used to|before|previously|formerly|expected?|correct|healthy|right|back|until|from|if|would|from|"
+    "restor\\w*|set|change\\w*|revert\\w*|never|no longer|nothing|nobody|nor|longer|stopped|once|originally|needs?|than|claims?"
+)
+"""Before a healthy value that is not said to be the present one."""
+
+_LEADS = {
+    "wrong_target_port": r"\bforwards?(?: \w+){0,2} to|\b(?:sends|hands|routes|relays|passes)(?: \S+){0,3} (?:on )?(?:to|at)|\btarget ?ports? (?:is|=|reads|says|stands at)|\btarget ?port:",
+    "wrong_service_port": r"\b(?:offered|exposed|published|available|listens|listening|exposes|offers|publishes)(?: \w+)? (?:on|at|under)?|\bservice port (?:is|=|reads)",
+    "image_unavailable": r"\b(?:runs?|running|uses|has|pulls|pulled) (?:\w+ ){0,3}?image,?|\bimage (?:is|=|reads)",
+    "missing_volume_claim": r"\b(?:references|mounts|claims|wants|asks for|uses|names)",
+}
+"""Before the healthy value of a field where it is said to be the present one."""
+
+
 def _in_pairs(text: str) -> str:
     """A text in which ``{"key":"value"}`` is said as ``key=value``, as people say it."""
     return re.sub(r'"([^"{}]+)": ?"([^"{}]+)"', r" \1=\2 ", text)
@@ -284,7 +312,7 @@ _SHARE = re.compile(r"(?<![\w.])\d{1,3} ?(?:%|percent)(?= |\W*$|[,;.)])")
 _LOST = re.compile(r"\b(?:deleted|removed|gone|lost|disappeared|missing|not exist|doesn't exist|not found)\b")
 _PORT = re.compile(r"(?<![\w.-])(?<!error )(?<!code )(?!(?:500|503|404|502|504|200|137)(?!\d))\d{2,5}(?![\w%-])(?! (?:s|sec\w*|min\w*|ms|times|%|pods?|replicas?|hours?|errors?|requests?)\b)(?!\.\d)")  # fmt: skip
 _IMAGE = re.compile(
-    r"(?<![\w.:/-])[\w.-]+(?:/[\w.-]+)*:[\w.-]*[\w](?![\w:/-])|(?<![\w.:/-])[\w-]+\.[\w.-]+/[\w./-]+"
+    r"(?<![\w.:/-])(?!\d\d?:\d\d(?!\d))[\w.-]+(?:/[\w.-]+)*:[\w.-]*[\w](?![\w:/-])|(?<![\w.:/-])[\w-]+\.[\w.-]+/[\w./-]+"
 )
 
 

@@ -14,7 +14,18 @@ from functools import cached_property, lru_cache
 from sregym_env.cluster.app import App
 from sregym_env.faults.mechanisms import MECHANISMS, STAYING, own_fields, unlike
 from sregym_env.faults.spec import FaultSpec
-from sregym_env.faults.ways import VALUE, Hit, Match, keys, matches, matches_anywhere, tagged, valued
+from sregym_env.faults.ways import (
+    VALUE,
+    Hit,
+    Match,
+    keys,
+    matches,
+    matches_across,
+    matches_anywhere,
+    tagged,
+    valued,
+    with_denied,
+)
 from sregym_env.faults.words import FIELDS, POINTED
 from sregym_env.rewards import checklist
 from sregym_env.rewards.checklist import Answer, Grade
@@ -22,7 +33,7 @@ from sregym_env.rewards.details import Details, says
 from sregym_env.rewards.names import Names, names_of
 from sregym_env.rewards.reading.account import Statement, read, statement
 from sregym_env.rewards.reading.blame import Group, bare, blamed, everyone, focus, groups, subjects, troubled
-from sregym_env.rewards.reading.polarity import of_another
+from sregym_env.rewards.reading.polarity import harmless, of_another
 
 _EVIDENCE_CHARS = 160
 
@@ -86,6 +97,9 @@ _TAGS = 3
 ANOTHER_CAUSE = "other_cause"
 """What is claimed by whoever names a cause that is none of the taxonomy's."""
 
+_SAID_WITH = {"certificate_expired": "tls", "untrusted_authority": "tls|certificates?"}
+"""How other causes begin that are said of a mechanism as a matter of course."""
+
 _NO_EFFECT = FIELDS | {"webhook"}
 """What is said of these is no consequence of anything, whatever word stands before it."""
 
@@ -128,7 +142,7 @@ _TOLD_ON = 1
 """Sentences that the telling of a search goes on without saying so."""
 
 _STAYS = re.compile(
-    r"\b(?:removed|deleted|gone|missing|there|present|in place|dropped|taken|revoked|exists?)\b"
+    r"\b(?:removed|deleted|gone|missing|there|present|in place|dropped|taken|revoked|exists?|still)\b"
 )
 """What acquits whoever would be missing, and nobody who should be."""
 
@@ -369,7 +383,10 @@ class Case:
         here = [claim for claim in self.claims if claim.statement == number]
         own = [claim for claim in here if claim.key == spec.mechanism]
         each = self.statements[number]
-        if not own and each.asserts and (spans := details.spans(each.text)):
+        copied = self._shows and not each.own_words
+        if copied:
+            own = []
+        if not own and not copied and each.asserts and (spans := details.spans(each.text)):
             stated = [span for span in spans if each.stated(*span) and _own_field(spec.mechanism, each, span)]
             sentence = valued(each.sentence, stated)
             own = [
@@ -378,6 +395,7 @@ class Case:
             ]
         if (
             not own
+            and not copied
             and each.asserts
             and all(clause.asserted for clause in each.clauses)
             and not [claim for claim in here if claim.key != ANOTHER_CAUSE]
@@ -385,7 +403,11 @@ class Case:
             # No other mechanism is said in it: then the words of this one may stand further apart.
             far = matches_anywhere(MECHANISMS[spec.mechanism].ways, each.sentence)
             own = [Claim(spec.mechanism, match, number, tuple(subjects(each, match))) for match in far[:1]]
-        found = own[0] if own else self._pieced_together(spec, details, number)
+        found = (
+            own[0]
+            if own
+            else self._pieced_together(spec, details, number) or self._in_two(spec, details, number)
+        )
         return None if found is None or self._acquitted(found) else found
 
     def _pieced_together(self, spec: FaultSpec, details: Details, number: int) -> Claim | None:
@@ -410,7 +432,7 @@ class Case:
         ]
         for other in near:
             beside = self.statements[other]
-            if other == number or not beside.asserts:
+            if other == number or not beside.asserts or (self._shows and not beside.own_words):
                 continue
             pair = (each, beside) if other > number else (beside, each)
             shift = len(beside.asserted) + 3 if other < number else 0
@@ -422,6 +444,44 @@ class Case:
                 head = Hit(VALUE, word, word, start, end)
                 here = Match(head, word, word, match.concepts)
                 return Claim(spec.mechanism, here, number, _others(subjects(each, here), spans))
+        return None
+
+    def _in_two(self, spec: FaultSpec, details: Details, number: int) -> Claim | None:
+        """A claim half of which stands in this statement and half in the next, if they are of the same and nothing else is
+        claimed in either: "A second container was added to geo. Both want port 11211." """
+        each = self.statements[number]
+        if number + 1 == len(self.statements):
+            return None
+        other = self.statements[number + 1]
+        shown = not each.own_words and _IT.match(other.text) is not None
+        if not each.asserts and not shown:
+            return None
+        if (
+            not other.asserts
+            or other.label not in ("", "cause")
+            or (each.label != other.label and not shown)
+            or self.explores(number + 1)
+            or each.acquittals
+            or (other.acquittals and not shown)
+        ):
+            return None
+        own = {*spec.components, *self.bystanders}
+        if any(not set(mention.components) & own for mention in (*each.mentions, *other.mentions)):
+            return None
+        near = {spec.mechanism, *MECHANISMS[spec.mechanism].through, *MECHANISMS[spec.mechanism].kin}
+        if any(claim.statement in (number, number + 1) and claim.key not in near for claim in self.claims):
+            return None
+        together = f"{each.text} {other.text}"
+        if details.contradicted(together) or (
+            not details.spans(together) and details.stranger(f"{each.masked} {other.masked}")
+        ):
+            return None
+        first = each.masked if shown else each.asserted
+        border = len(first.split())
+        sentence = tagged(f"{first} {other.asserted}")
+        for match in matches_across(MECHANISMS[spec.mechanism].ways, sentence, border):
+            if match.head.last < border:
+                return Claim(spec.mechanism, match, number, tuple(subjects(each, match)))
         return None
 
     def placed(self, spec: FaultSpec, claim: Claim) -> list[str]:
@@ -496,6 +556,11 @@ class Case:
     def about(self, claim: Claim) -> list[list[str]]:
         """Whom a claim may be about, whatever is true: one reading, or two where grammar does not decide."""
         each = self.statements[claim.statement]
+        if _OF_THAT_NAME.match(each.text, claim.match.head.end):
+            # "it cannot look b up, since there is no Service of that name"
+            last = [mention for mention in each.mentions if mention.end <= claim.match.head.start]
+            if last:
+                return [list(last[-1].components)]
         named = [self.members(group) for group in claim.groups]
         found: list[list[str]] = []
         if claim.groups and claim.groups[0].rank < 1:
@@ -597,7 +662,13 @@ class Case:
             if here:
                 covered |= set(here)
                 first = first or claim
-        if first is None or self.contradiction(number) or self._unlike(spec):
+        if first is None or self.contradiction(number) or self._unlike(spec) or self._denied(spec):
+            return None
+        if (
+            self._harmless
+            and not self._contrasted(number)
+            and not any(_DEFECTS & set(claim.match.concepts) for claim in claims)
+        ):
             return None
         return first
 
@@ -609,6 +680,42 @@ class Case:
             for each in self.statements
             if ways and each.label not in ("guess", "quoted", "remedy")
         )
+
+    @cached_property
+    def _shows(self) -> bool:
+        """Whether output is copied into the account: what has no words of its own belongs to it then."""
+        return any(each.label == "quoted" for each in self.statements)
+
+    @cached_property
+    def _harmless(self) -> bool:
+        """Whether the account only describes what is, and nothing that is amiss."""
+        return harmless(" . ".join(each.masked for each in self.statements))
+
+    def _contrasted(self, number: int) -> bool:
+        """Whether the account gives a fault's value and the healthy one, or a sentence that ends with its value: what is wrong is told by that."""
+        details = self.details[number]
+        for each in self.statements:
+            spans = details.spans(each.text)
+            if spans and each.asserts and not re.search(r"\w", each.text[spans[-1][1] :]):
+                # "The targetPort of Service b is 9999."
+                return True
+        text = " . ".join(each.text for each in self.statements)
+        return bool(details.spec.wrong and details.spans(text)) and any(
+            says(value, text) for value in details.rights
+        )
+
+    def _denied(self, spec: FaultSpec) -> bool:
+        """Whether the account denies of a fault's own components what is wrong with them: "so geo was not scaled to 0"."""
+        ways = MECHANISMS[spec.mechanism].ways
+        for number, each in enumerate(self.statements):
+            if each.label not in ("", "cause", "place") or self.explores(number):
+                continue
+            if any(not set(mention.components) & self.truth for mention in each.mentions):
+                continue
+            found = matches_anywhere if _SO_NOT.search(each.masked) else matches
+            if not found(ways, each.whole) and found(ways, with_denied(each.masked)):
+                return not any(claim.key == spec.mechanism for claim in self.claims)
+        return False
 
     def contradiction(self, number: int) -> str:
         """A value of a fault's own sort that is another than the fault's, where its mechanism is stated."""
@@ -730,6 +837,11 @@ class Case:
     def _told_anyway(self, claim: Claim) -> bool:
         """Whether the words of another cause are those of a fault's own account."""
         head = claim.match.head
+        if any(
+            re.match(_SAID_WITH.get(spec.mechanism, "$"), self.statements[claim.statement].text[head.start :])
+            for spec in self.specs
+        ):
+            return True
         word = _bare(self.statements[claim.statement].text[head.start : head.end])
         tail = word.split()[-1] if word.split() else word
         return any(
@@ -818,9 +930,10 @@ class Case:
             if not self._searched(number)
             for group in blamed(each)
             for name in self.members(group)
-            if name not in self.truth
+            if name not in self.truth and not self._taken_in(name, number)
         ]
         found += self._alike
+        found += self._listed
         found += self._strangers
         for claim in self.claims:
             if (
@@ -846,6 +959,41 @@ class Case:
         return tuple(dict.fromkeys(found))
 
     @cached_property
+    def _listed(self) -> list[str]:
+        """Innocents of whom a fault's own is said in one breath with a culprit, or right after it: "b has a missing one too"."""
+        found: list[str] = []
+        for claims in self.readings:
+            for claim in claims:
+                if claim is None:
+                    continue
+                first = claim.groups[0] if claim.groups else None
+                if first is not None and first.rank < 1 and len(first.mentions) > 1:
+                    members = set(self.members(first))
+                    if members & self.truth:
+                        found += sorted(members - self.truth - self.bystanders)
+                for other in self.statements[claim.statement + 1 : claim.statement + 2]:
+                    if (
+                        other.label in ("", "cause")
+                        and _TOO.search(other.masked)
+                        and not _SUFFERS.search(other.masked)
+                    ):
+                        found += [
+                            name
+                            for group in groups(other)[:1]
+                            if group.rank < 1
+                            for name in self.members(group)
+                            if name not in self.truth and name not in self.bystanders
+                        ]
+        return found
+
+    def _taken_in(self, name: str, number: int) -> bool:
+        """Whether somebody is only the stranger whose pods a Service selects too: "the label is on geo as well"."""
+        return name in self.bystanders and any(
+            spec.mechanism == "extra_endpoints" and claims[number] is not None
+            for spec, claims in zip(self.specs, self.readings, strict=True)
+        )
+
+    @cached_property
     def _strangers(self) -> list[str]:
         """Components that have nothing to do with a fault, and of which something bad is said without being cleared."""
         found: list[str] = []
@@ -855,9 +1003,13 @@ class Case:
             beside = [each, *(s for s in self.statements[number + 1 : number + 2] if not s.mentions)]
             if any(s.acquittals or _CLEARS.search(s.text) for s in beside):
                 continue
+            own = {name for mention in each.mentions for name in mention.components}
             for clause in each.clauses:
                 said = each.masked[clause.start : clause.end]
-                if not clause.asserted or clause.role == "effect" or _MARRED.search(said) is None:
+                if not clause.asserted or _MARRED.search(said) is None:
+                    continue
+                if clause.role == "effect" and not (_ADDED.search(said) and not self.truth & own):
+                    # "Memcached also crashes for lack of memory" tells of no victim, if nobody at fault is named beside it.
                     continue
                 found += [
                     name
@@ -922,6 +1074,25 @@ def _bare(text: str) -> str:
     """Words without the ending of plurals and verbs: "pods leak memory", "it leaks memory"."""
     return re.sub(r"s\b", "", text)
 
+
+_DEFECTS = frozenset({"gone", "absent", "lack", "revoked", "dead", "scaled_away", "expired", "defective", "dropped_user", "incompatible", "unpullable"})  # fmt: skip
+"""Concepts that say by themselves that something is amiss."""
+
+_TOO = re.compile(r"\b(?:too|as well|likewise)\W*$")
+_SUFFERS = re.compile(
+    r"\b(?:fail\w*|time\w*|tim(?:es|ed) out|errors?|hit|affected|down|suffers?|can(?:not|'t)|slow\w*|unavailable|returns?|crash\w*|hurt|unreachable|gone|stuck|waits?|fine|healthy|ok|well)\b(?! (?:as well)\W*$)"
+)
+"""What is said of a victim, or of who is well."""
+
+_IT = re.compile(r"\W*(?:(?:so|and|but) )?(?:it|that|this|which|the one)\b")
+"""Begins a sentence about what was shown before it."""
+
+_OF_THAT_NAME = re.compile(
+    r" (?:object )?(?:(?:of|by|with|under) (?:that|this|the same) name|called (?:that|so|like that))\b"
+)
+
+_SO_NOT = re.compile(r"\b(?:so|hence|therefore|thus|meaning|which means)\b[^,;.]{0,40}(?:n't| not| never) ")
+"""Concludes that something is not so."""
 
 _PREDICATES = re.compile(
     r"(?<![\w-])(?:isolated|isolates|cut|cuts|started|runs?|running|asks?|points?|forwards?|lacks?|lost|misses|missing|gone|deleted|removed|dropped|wrong|bad|broken|faulty|changed|scaled|pinned|blocked|blocks|limited|capped|denied|denies|revoked"

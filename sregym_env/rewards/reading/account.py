@@ -19,9 +19,9 @@ from sregym_env.rewards.reading.clauses import (
     undoes,
     withdraws,
 )
-from sregym_env.rewards.reading.documents import Label, passages
+from sregym_env.rewards.reading.documents import Label, Passage, passages
 from sregym_env.rewards.reading.output import own_words, without_messages
-from sregym_env.rewards.reading.polarity import acquittals, alternative, disputes, leaning
+from sregym_env.rewards.reading.polarity import acquittals, alternative, disputes, leaning, offers_two
 
 MAX_SENTENCES = 120
 """A diagnosis is read up to here."""
@@ -31,7 +31,7 @@ MAX_WORDS = 160
 
 _TO_THE_POINT = re.compile(
     r"\b(?:the|this|root|real|actual) (?:cause|culprit|problem|fault|issue|reason) (?:is|was|lies)\b|\broot cause:"
-    r"|\bwhat (?:did|has|had) change|\bturn(?:s|ed) out\b|^(?:then|finally|in the end|at last|so)\b|\bthat(?:'s| is) (?:it|why)\b|\bwhat i found\b|\bwhat(?:'s| is| was) (?:true|left|really|actually)\b|\bthe truth\b|\bin truth\b"
+    r"|\bwhat (?:did|has|had) change|\bturn(?:s|ed) out\b|^(?:then|finally|in the end|at last|so)\b|^because\b|\bthat(?:'s| is) (?:it|why)\b|\bwhat i found\b|\bwhat(?:'s| is| was) (?:true|left|really|actually)\b|\bthe truth\b|\bin truth\b"
     r"|\b(?:first|second|third|fourth|last|latter|former|remaining)(?: (?:one|candidate|suspect))? it is\b|\bit is the (?:first|second|third|last|latter|former)\b|\b(?:what|which|that) (?:remains|leaves)\b|\bthe winner\b|\bculprit\b.{0,16}:|\b(?:culprit|cause) (?:found|identified|located|established)\b|^(?:confirmed|proven|verified)\b"
 )
 _SCHEDULER = re.compile(
@@ -168,11 +168,33 @@ def _blank(text: str) -> str:
     return re.sub(r"[^\s,;:.()]", "_", text)
 
 
+_OF_THE_SEARCH = re.compile(
+    r"\b(?:ruled? out|excluded|dismissed|discarded|rejected|considered|looked (?:at|into)|checked|hypothes\w+|suspects?|candidates?|theor(?:y|ies)|leads)\b"
+)
+_MADE_UP = re.compile(
+    r"\b(?:imagin\w*|suppos\w*|assum\w*|example|fict\w+|in theory|what if|pretend\w*|say)\b"
+)
+_ENTRY = re.compile(r"\W*(?:t ?[+=-] ?\d|\d\d:\d\d)", re.IGNORECASE)
+
+
+def _past(head: str, passage: Passage) -> bool:
+    """Whether a passage is beyond what was announced as doubtful: the cause after what the search has ruled out, or the
+    next entry of a timeline."""
+    if _ENTRY.match(head):
+        return _ENTRY.match(passage.text) is not None
+    return (
+        passage.label == "cause" and _OF_THE_SEARCH.search(head) is not None and _MADE_UP.search(head) is None
+    )
+
+
 def read(text: str, names: Names) -> list[Statement]:
     """The statements of a diagnosis, in reading order."""
     found: list[Statement] = []
     guesses = doubted = False
+    head = ""
     for passage in passages(text):
+        if doubted and _past(head, passage):
+            guesses = doubted = False
         for number, sentence in enumerate(sentences(passage.text)):
             said = " ".join(plain(sentence).split(" "))
             said = re.sub(r"\s+", " ", said).strip(" -*#>")
@@ -192,7 +214,7 @@ def read(text: str, names: Names) -> list[Statement]:
                 found = [_withdrawn(each) for each in found]
             elif retracts(said) and found:
                 found[-1] = _withdrawn(found[-1])
-            other = bool(found) and alternative(said)
+            other = (bool(found) and alternative(said)) or offers_two(said)
             doubting = other or leaning(said)
             if doubting and found and not _TURN.search(said) and not names.find(said):
                 # "It looks cordoned. I did not look at the nodes, though."
@@ -211,6 +233,7 @@ def read(text: str, names: Names) -> list[Statement]:
                 doubted = False
             ahead = announces_doubt(said)
             if doubted or (ahead and not number):
+                head = head if doubted else said
                 label, doubted = ("guess" if label not in _UNASSERTED else label), True
             if (
                 label in _UNASSERTED

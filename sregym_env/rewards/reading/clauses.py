@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Literal
 
 from sregym_env.rewards.reading.cues import cues_of
@@ -49,7 +50,7 @@ class Clause:
 
 
 _SUPPOSED = re.compile(
-    r"\b(?:if|unless|(?<!decides )(?<!decide )(?<!tells )(?<!checks )(?<!determines )(?<!judges )(?<!asks )(?<!regardless of )(?<!verifies )whether|assuming|suppos(?:e|ing)|provided(?: that)?|in case|in the event|were to|were it|should it|had (?:@\w*|it|the \w+) been|would)\b"
+    r"\b(?:if|unless|(?<!decides )(?<!decide )(?<!tells )(?<!checks )(?<!determines )(?<!judges )(?<!asks )(?<!regardless of )(?<!verifies )whether|assuming|suppos(?:e|ing)|provided(?: that)?|in case|in the event|were to|were it|should it|as soon as (?:somebody|someone|anybody|one|you|we)|had (?:@\w*|it|the \w+) been|would)\b"
 )
 
 
@@ -224,6 +225,16 @@ def _carried_back(text: str, found: list[Clause]) -> list[Clause]:
         ):
             carried[number] = replace(subject, asserted=False)
             carried[number + 1] = replace(aside, asserted=False)
+    for number, (listed, said) in enumerate(pairwise(found)):
+        # "command, image, selector: each of these was examined"
+        if (
+            listed.asserted
+            and not said.asserted
+            and text[said.start : said.start + 1] == ":"
+            and text.count(",", listed.start, listed.end) > 1
+            and not _FINITE.search(text, listed.start, listed.end)
+        ):
+            carried[number] = replace(listed, asserted=False)
     return carried
 
 

@@ -27,7 +27,7 @@ _WORDS: tuple[tuple[Label, str], ...] = (
     ),
     (
         "cause",
-        r"(?:why|what)(?!.*(?:\bnot\b|n't))(?: (?:is|was|are|were|does|do|did|no|it|this|went|\w+) .*| happened| broke| breaks| failed| changed| was done)?|how",
+        r"(?:why|what)(?!.*(?:\bnot\b|n't|\bwell\b|\bbadly\b|\bpoorly\b|\blearn))(?: (?:is|was|are|were|does|do|did|no|it|this|went|\w+) .*| happened| broke| breaks| failed| changed| was done)?|how",
     ),
     (
         "guess",
@@ -35,7 +35,8 @@ _WORDS: tuple[tuple[Label, str], ...] = (
     ),
     (
         "remedy",
-        r".*\b(?:fix(?:es)?|remed\w+|mitigations?|repairs?|solutions?|recommended|recommendations|next steps?|resolution|actions?|prevention|follow-?ups?|how to .*|to do|todo|proposed|plan)\b.*",
+        r"what (?:went|worked|did|we|i) .*\b(?:well|badly|poorly|learn\w*)|went (?:well|badly|poorly)|(?:the )?(?:good|bad)|(?:key )?(?:lessons?|learnings|take-?aways?)(?: learn\w*)?|where we (?:got|were) (?:un)?lucky|luck|appendi\w+|glossary|links?|references?|see also|supporting (?:information|material)|communication|response|recovery|owner|severity|status"
+        r"|.*\b(?:fix(?:es)?|remed\w+|mitigations?|repairs?|solutions?|recommended|recommendations|next steps?|resolution|actions?|prevention|follow-?ups?|how to .*|to do|todo|proposed|plan)\b.*",
     ),
     (
         "effect",
@@ -101,8 +102,19 @@ def _ended_soon(label: Label, passage: Passage, text: str) -> Iterator[Passage]:
     yield Passage(label, text)
 
 
+_RUN_IN = re.compile(
+    r"^((?!It|They|That|This)[A-Z][A-Za-z']{2,14}(?: (?!is\b|are\b|was\b)[A-Za-z']{2,14}){0,2})\. (?=\S)"
+)
+"""A heading at the begin of its paragraph: "Impact. No bookings." """
+
+
 def _inline(passage: Passage) -> Iterator[Passage]:
     """The pieces of a passage in which labels stand: "Trigger: ... Effect: ... Fix: ..." """
+    run_in = _RUN_IN.match(passage.text)
+    if run_in is not None and passage.label not in _OTHERS:
+        own = "remedy" if run_in[1].lower() == "recommendation" else label_of(run_in[1])
+        if own in ("cause", "effect", "remedy", "cleared"):
+            passage = Passage(own, passage.text[run_in.end() :])
     label, start = passage.label, 0
     for match in _INLINE.finditer(passage.text):
         own = label_of(match[1])
@@ -122,7 +134,7 @@ def _inline(passage: Passage) -> Iterator[Passage]:
 
 def label_of(key: str) -> Label | None:
     """What a key or heading announces; None for one that announces nothing known."""
-    words = re.sub(r"[\s_*#:`]+", " ", key).strip().lower()
+    words = re.sub(r"[\s_*#:`?]+", " ", key).strip().lower()
     if len(words.split()) > _LONGEST_LABEL or _SENTENCE.match(words):
         return None
     for label, pattern in _LABELS:
@@ -207,7 +219,7 @@ _HEADING = re.compile(
     r"^\s*(?:#{1,6}\s+(?P<hash>.+?)\s*#*|\*\*(?P<bold>[^*]{1,60}?):?\*\*:?|(?P<bare>[A-Za-z][^.:;,=!?]{1,48}):|<(?P<tag>[a-z][\w -]{2,40})>)\s*$"
 )
 _KEYED = re.compile(
-    r"^\s*(?:\*\*|__)?(?P<key>[A-Za-z][\w /'()#-]{0,44}?)(?:\*\*|__)?\s*(?::|=(?=\S)| [-\u2013\u2014](?= ))(?:\*\*|__)?\s*(?P<rest>\S.*)$"
+    r"^\s*(?:\*\*|__)?(?P<key>[A-Za-z][\w /'()#-]{0,44}?)\??(?:\*\*|__)?\s*(?::|=(?=\S)| [-\u2013\u2014](?= ))(?:\*\*|__)?\s*(?P<rest>\S.*)$"
 )
 
 _COPIED = re.compile(
@@ -306,7 +318,7 @@ def _without_tables(lines: list[str]) -> Iterator[str]:
         cells = [cell.strip() for cell in row[1].strip("|").split("|")]
         if number + 1 < len(lines) and _RULE.fullmatch(lines[number + 1]) and "-" in lines[number + 1]:
             columns = cells
-        elif columns and label_of(columns[0]) in _OTHERS:
+        elif columns and label_of(columns[0]) in _OTHERS and label_of(cells[0]) is None:
             yield f"{columns[0]}: {', '.join(cells)}"
         elif len(cells) == 2:
             yield f"{cells[0]}: {cells[1]}"
@@ -382,7 +394,13 @@ def _of_lines(lines: list[str]) -> Iterator[Passage]:
         own = label_of(keyed["key"]) if keyed is not None else None
         if keyed is not None and own is not None:
             if own == "detail" and heading not in _OTHERS:
-                details.append(f"{keyed['key']} {keyed['rest'].strip()}")
+                key = re.sub(
+                    r"^(?:faulty|broken|defective|culprit|offending)\b",
+                    "wrong",
+                    keyed["key"],
+                    flags=re.IGNORECASE,
+                )
+                details.append(f"{key} {keyed['rest'].strip()}")
                 continue
             yield from flush()
             yield Passage(heading if own == "detail" else own, keyed["rest"].strip())

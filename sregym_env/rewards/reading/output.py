@@ -16,7 +16,7 @@ _CUES = cues_of("output")
 
 
 _ENDS = re.compile(
-    r"['\"`)]*(?:\.(?=\s|$)|;| - | -> | => | \u2014 | \u2013 |, (?:so|because|which|since|as|i\.e\.)\b|\bbecause\b|[)]|\n)"
+    r"['\"`)]*(?:\.(?=\s|$)|;| - | -> | => | \u2014 | \u2013 |, (?:so|because|which|since|as|i\.e\.)\b|\bbecause\b|(?<!\(s)[)]|\n)"
 )
 """Where a message within a sentence ends at the latest."""
 
@@ -32,7 +32,9 @@ _PROMPT = re.compile(
 _TABLE = re.compile(
     r"^\s*(?:NAME|NAMESPACE|TYPE|LAST SEEN)\s{2,}[A-Z]|\S {2,}\S.* {2,}\S|\t\S+\t|^\S+ {1,}\d+/\d+ {1,}[A-Z]\w+(?: {1,}\d|$)"
 )
-_OBJECT = re.compile(r"^\s*[\[{].*[\]}],?\s*$|^\s*[\]}],?\s*$|^\s*[\[{]\s*$|^\s*\{ ?\"?_?\w+\"?: ")
+_OBJECT = re.compile(
+    r"^\s*(?:[\w./-]{1,60}: ?)?\{\"\w+\":.*\}\s*$|^\s*[\[{].*[\]}],?\s*$|^\s*[\]}],?\s*$|^\s*[\[{]\s*$|^\s*\{ ?\"?_?\w+\"?: "
+)
 _KUBERNETES = frozenset(("apiVersion", "kind", "metadata", "spec", "status", "items", "data"))
 
 _DESCRIBE = frozenset(
@@ -51,6 +53,10 @@ _BLANK = re.compile(r"<(?:none|unset|nil|unknown|invalid|pending|error|set to th
 """What kubectl prints where there is nothing to print, lower case."""
 
 
+_TYPED = re.compile(r"\b(?:kubectl|k|oc) (?:-n \S+ )?(?:get|describe|logs|exec|top|edit|explain)\b")
+"""How a command begins: nobody says anything with it."""
+
+
 def is_manifest(document: Any) -> bool:
     """Whether a JSON document is an object of Kubernetes and no account: it has two of every object's own keys."""
     return isinstance(document, Mapping) and len(_KUBERNETES & {str(key) for key in document}) > 1
@@ -58,7 +64,7 @@ def is_manifest(document: Any) -> bool:
 
 def own_words(text: str) -> bool:
     """Whether a text, lower case, says something beside what Kubernetes says in it."""
-    return _CUES["own"].search(_BLANK.sub("_", without_messages(text))) is not None
+    return _CUES["own"].search(_TYPED.sub("_", _BLANK.sub("_", without_messages(text)))) is not None
 
 
 def without_messages(text: str) -> str:
@@ -68,11 +74,19 @@ def without_messages(text: str) -> str:
     for match in _CUES["message"].finditer(text):
         if match.start() < at:
             continue
-        end = _ENDS.search(text, match.end())
-        stop = end.start() if end is not None else len(text)
+        stop = next(
+            (end.start() for end in _ENDS.finditer(text, match.end()) if _closes(text, match.start(), end)),
+            len(text),
+        )
         parts += [text[at : match.start()], re.sub(r"[^\s,;:.()]", "_", text[match.start() : stop])]
         at = stop
     return "".join([*parts, text[at:]])
+
+
+def _closes(text: str, begin: int, end: re.Match[str]) -> bool:
+    """Whether an end is one: a bracket that is opened within the message is closed within it."""
+    within = text[begin : end.end()]
+    return not within.endswith(")") or within.count(")") > within.count("(")
 
 
 def copied(lines: Sequence[str]) -> list[bool]:
@@ -126,6 +140,8 @@ def _shaped(line: str) -> bool:
         return True
     # A line that begins with a message and holds no more than it.
     said = line.strip().lower()
+    if _CUES["line"].match(said):
+        return True
     return _CUES["message"].match(said) is not None and not without_messages(said).replace("_", "").strip(
         " ,;:.()"
     )

@@ -36,6 +36,11 @@ def alternative(text: str) -> bool:
     return _CUES["alternative"].search(text) is not None
 
 
+def offers_two(text: str) -> bool:
+    """Whether a sentence, lower case, offers a guess and another one for it."""
+    return _CUES["alternative_within"].search(text) is not None
+
+
 _BACK = re.compile(r"\b(?:it|this|that|either|them|these|those|both|neither|one)\b")
 """Points back at what was said."""
 
@@ -50,6 +55,11 @@ def leaning(text: str) -> bool:
     return any(form.search(text) is not None for form in (_CUES["leaning"], _INVERTED, _CUES["disputed"]))
 
 
+def harmless(text: str) -> bool:
+    """Whether an account, lower case and in whole sentences, tells of no harm and of nothing amiss."""
+    return _CUES["predicate"].search(text) is not None and _CUES["harm"].search(text) is None
+
+
 def acquittals(text: str) -> list[tuple[int, int]]:
     """Where a sentence, lower case and with components masked, says that nothing is wrong with what was named."""
     found = []
@@ -57,7 +67,7 @@ def acquittals(text: str) -> list[tuple[int, int]]:
         if match.end() == match.start():
             continue
         before = text[max(0, match.start() - 72) : match.start()]
-        begin = max(text.rfind(mark, 0, match.start()) for mark in ",;:.(")
+        begin = max((mark.start() for mark in _MARK.finditer(text, 0, match.start())), default=-1)
         stop = min((end for mark in ",;:.)" if (end := text.find(mark, match.end())) >= 0), default=len(text))
         if (
             _NOT.search(before)
@@ -70,6 +80,8 @@ def acquittals(text: str) -> list[tuple[int, int]]:
     return found
 
 
+_MARK = re.compile(r"[,;:.](?= )|\(")
+_OF_THE_SAME = re.compile(r"\W*(?:it|this|that|they|which|these)\b(?! (?:pod|node|cluster)s?\b)")
 _BEGIN = re.compile(r"[,;:.(] ?|\b(?:and|but|so|while|whereas|though|although|because|since) ")
 _WITH = re.compile(r" (?:with|in|on|at|about|of|for) [^,;:.()]*")
 _THING = re.compile(
@@ -83,6 +95,8 @@ def of_another(text: str, span: tuple[int, int], spoken_of: str) -> bool:
     begin = 0
     for match in _BEGIN.finditer(text, 0, span[0]):
         begin = match.end()
+    if _OF_THE_SAME.match(text, begin) and begin <= span[0]:
+        return False
     # "Nothing is wrong with its code": what is well may be named after it.
     beside = _WITH.match(text, span[1])
     named = [
