@@ -277,6 +277,10 @@ def idle() -> Iterator[float]:
     each = [(problem, UNSEEN + seed) for seed in range(20) for problem in problems]
     for problem, seed in each:
         prepare(problem, seed)
+    # What a process remembers of worlds is bounded: others fill it before.
+    for problem in problems:
+        for seed in range(10):
+            SREGymEnv(problem=problem.model_dump(), raise_errors=True).reset(seed=seed)
     staging.forget()
     gc.collect()
     tracemalloc.start()
