@@ -265,6 +265,28 @@ def test_what_a_normaliser_would_remove_is_found_on_what_is_struck(
     assert bearers & HOTEL.critical >= stateless if name == "sidecars" else len(bearers & HOTEL.critical) > 12
 
 
+def _powers(app: App) -> dict[str, list[str]]:
+    """Capabilities that main containers were given, by component."""
+    found = {}
+    for pod in _pods(app):
+        for container in pod["containers"]:
+            added = ((container.get("securityContext") or {}).get("capabilities") or {}).get("add")
+            if added:
+                found[container["name"]] = added
+    return found
+
+
+def test_in_most_namespaces_something_needs_more_than_the_middle_standard(
+    members: dict[str, list[App]],
+) -> None:
+    found = [_powers(each) for each in members[HOTEL.name]]
+    assert 0.55 < sum(map(bool, found)) / DRAWS < 0.8
+    assert max(map(len, found)) <= 3
+    bearers = {name for each in found for name in each}
+    assert len(bearers) > len(HOTEL.components) / 2
+    assert len({capability for each in found for added in each.values() for capability in added}) >= 5
+
+
 # --- health -------------------------------------------------------------------------------------------
 
 
