@@ -73,7 +73,7 @@ class Inventory:
         return cls(
             app=app,
             pods=tuple(pod for namespace in app.namespaces for pod in cluster.list("pods", namespace)),
-            volumes=tuple(_volumes(app, cluster)),
+            volumes=tuple(local_volumes(app, cluster)),
             nodes=tuple(node["metadata"]["name"] for node in workers),
             node_memory=max((_memory(node) for node in workers), default=0),
             declared=own,
@@ -175,7 +175,8 @@ def _addresses(app: App, cluster: Cluster) -> Iterator[str]:
                 yield address
 
 
-def _volumes(app: App, cluster: Cluster) -> list[Volume]:
+def local_volumes(app: App, cluster: Cluster) -> list[Volume]:
+    """The volumes of an application's components, as they are bound now."""
     claims = {
         (namespace, claim["metadata"]["name"]): claim["spec"].get("volumeName", "")
         for namespace in app.namespaces

@@ -101,10 +101,15 @@ def _open(machine: Manifest) -> bool:
 
 
 def _bound(affinity: Manifest, nodes: Sequence[str]) -> Manifest:
-    """An affinity by which pods stand on some nodes only, whatever else it asks for."""
+    """An affinity by which pods stand on some nodes only, whatever else but nodes' names it asks for."""
     here: Manifest = {"key": HOSTNAME, "operator": "In", "values": list(nodes)}
     field = "requiredDuringSchedulingIgnoredDuringExecution"
     of_nodes: dict[str, Any] = affinity.get("nodeAffinity") or {}
     terms = (of_nodes.get(field) or {}).get("nodeSelectorTerms") or [{}]
-    bound = [{**term, "matchExpressions": [*(term.get("matchExpressions") or ()), here]} for term in terms]
+    bound = [{**term, "matchExpressions": [*_others(term), here]} for term in terms]
     return {**affinity, "nodeAffinity": {**of_nodes, field: {"nodeSelectorTerms": bound}}}
+
+
+def _others(term: Manifest) -> list[Manifest]:
+    """What a term asks of nodes beside their names."""
+    return [each for each in term.get("matchExpressions") or () if each["key"] != HOSTNAME]

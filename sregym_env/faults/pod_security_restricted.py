@@ -29,6 +29,9 @@ LONG_BEFORE: tuple[Mapping[str, str], ...] = (
 )
 """What people write on a namespace long before anything is enforced, by mode."""
 
+ENFORCED = 0.9
+"""How often the middle standard has been enforced where all pods meet it."""
+
 
 def _before(target: ComponentTarget, chance: Chance) -> dict[str, str]:
     """What does no harm, and says no less than the namespace says already."""
@@ -39,6 +42,9 @@ def _before(target: ComponentTarget, chance: Chance) -> dict[str, str]:
         if all(_rank(level) >= _rank(said.get(mode)) for mode, level in each.items())
         and (each.get("enforce") != "baseline" or _meets_baseline(target))
     ]
+    enforced = [each for each in fitting if each.get("enforce") == "baseline"]
+    if enforced and chance.yes("enforced", ENFORCED):
+        fitting = enforced
     return dict(chance.choice("before", fitting)) if fitting else {}
 
 
@@ -50,7 +56,7 @@ def _said(target: ComponentTarget) -> dict[str, str]:
 
 
 def _meets_baseline(target: ComponentTarget) -> bool:
-    """Whether no pod of the target's namespace has anything of its node."""
+    """Whether no pod of the target's namespace has anything of its node, or a capability that others have not."""
     return not any(
         _of_its_node(template(obj)["spec"])
         for (resource, namespace, _), obj in target.inventory.declared.items()

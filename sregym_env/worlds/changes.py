@@ -56,6 +56,7 @@ Kind = Literal[
     "settings",
     "undo",
     "release",
+    "placement",
 ]
 """What a change does."""
 
@@ -502,6 +503,37 @@ def surge(world: World, component: str, chance: Chance) -> ObjectKey | None:
         rescale(world.cluster, target, replicas, by, tool)
     return (target.resource, namespace, component)
 
+
+def bound(app: App, component: str, nodes: Sequence[str], form: str, chance: Chance) -> Change | None:
+    """A workload is bound to some machines by node ``selector`` or node ``affinity``, or kept from them (``avoiding``).
+
+    None where it is bound already, and for a registry.
+    """
+    draw = _Draw(app, app.by_name[component], chance, False)
+    workload = _restartable(draw)
+    if workload is None:
+        return None
+    spec = workload["spec"]["template"]["spec"]
+    if form == "selector":
+        known = spec.get("nodeSelector")
+        path, now = _pointer(*_POD, "nodeSelector"), {**(known or {}), _HOST: nodes[0]}
+        taken = _HOST in (known or {})
+    else:
+        known = spec.get("affinity")
+        path = _pointer(*_POD, "affinity")
+        demand = {"key": _HOST, "operator": "NotIn" if form == "avoiding" else "In", "values": list(nodes)}
+        required = {"nodeSelectorTerms": [{"matchExpressions": [demand]}]}
+        of_nodes = {"requiredDuringSchedulingIgnoredDuringExecution": required}
+        taken = "nodeAffinity" in (known or {})
+        now = {**(known or {}), "nodeAffinity": of_nodes}
+    return (
+        None
+        if taken
+        else draw.change("placement", workload, (path, REMOVED if known is None else known, now))
+    )
+
+
+_HOST = "kubernetes.io/hostname"
 
 # --- what is changed ------------------------------------------------------------------------------------
 

@@ -29,6 +29,7 @@ from sregym_env.sim.world.simworld import LOOKING
 from sregym_env.worlds import changes
 from sregym_env.worlds.changes import Change, Step
 from sregym_env.worlds.nameserver import Serve, Zone
+from sregym_env.worlds.placement import BOUND, Bind
 from sregym_env.worlds.tenants.deeds import Act, Cordon, Deed, Drain, Install, Patch, Release, live_through
 from sregym_env.worlds.tenants.delivery import HELM, Delivery
 from sregym_env.worlds.tenants.neighbours import Neighbourhood, neighbourhood
@@ -110,6 +111,7 @@ def _own_past(app: App, chance: Chance, start: int, span: Span) -> tuple[App, li
         *history,
         *later_traces(app, chance.at("traces"), start, span),
         *scalings(app, chance.at("scalings"), start, span),
+        *bindings(app, chance.at("bindings"), start, span),
         *marking(chance.at("marking"), start, span),
     ]
     return first, own, _releases(app, own, start) if tool == HELM else []
@@ -419,7 +421,7 @@ def later_traces(app: App, chance: Chance, start: int, span: Span) -> list[Deed]
         "remark": ("service", "configmap"),
         "rules": ("budget", "policy", "quota", "autoscaler", "secret", "allowance", "settings"),
     }
-    rates = {"restart": 0.14, "note": 0.45, "remark": 0.15, "rules": 0.05, "regret": 0.015}
+    rates = {"restart": 0.08, "note": 0.45, "remark": 0.15, "rules": 0.05, "regret": 0.015}
     for component in app.components:
         for name, rate in rates.items():
             mine = chance.at(name, component.name)
@@ -449,6 +451,20 @@ def scalings(app: App, chance: Chance, start: int, span: Span) -> list[Deed]:
             age = mine.at("age", index).lognormal("days", 20.0, 1.3) * DAY
             time = min(max(span.ago(age), start + STARTING), span.present - QUIET)
             found.append(Deed(time, Surge(component.name, mine.at("by"))))
+    return found
+
+
+def bindings(app: App, chance: Chance, start: int, span: Span) -> list[Deed]:
+    """Workloads that were bound to machines, for a licence or a disk that is only there."""
+    found: list[Deed] = []
+    share = chance.uniform("share", *BOUND)
+    for component in app.components:
+        mine = chance.at(component.name)
+        if component.kind == "load" or not mine.yes("bound", share):
+            continue
+        time = in_office(span.ago(last_change(mine.at("age"))), mine, start, span)
+        time = min(max(time, start + STARTING), span.present - QUIET)
+        found.append(Deed(time, Bind(component.name, mine, chance.at("pools"))))
     return found
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from sregym_env.cluster.inventory import Inventory
@@ -94,3 +96,41 @@ def test_nothing_is_said_to_be_less_long_before(every_inventory: Inventory) -> N
                 "before"
             ]
             assert before.get("enforce") != "restricted"
+
+
+def _said_before(inventory: Inventory) -> list[str]:
+    """What is enforced long before, in many draws."""
+    return [
+        FAULT.bind(inventory, "geo", None, Chance(("enforced", seed))).parameters["before"].get("enforce", "")
+        for seed in range(40)
+    ]
+
+
+def test_the_middle_standard_was_enforced_where_all_pods_meet_it_and_nowhere_else(
+    inventory: Inventory,
+) -> None:
+    assert _said_before(inventory).count("baseline") > 30
+    key = ("deployments.apps", NAMESPACE, "frontend")
+    frontend = inventory.declared[key]
+    security = {"capabilities": {"add": ["SYS_PTRACE"]}}
+    containers = [
+        {**each, "securityContext": security} for each in frontend["spec"]["template"]["spec"]["containers"]
+    ]
+    pod = {**frontend["spec"]["template"]["spec"], "containers": containers}
+    more = {
+        **frontend,
+        "spec": {**frontend["spec"], "template": {**frontend["spec"]["template"], "spec": pod}},
+    }
+    needing = replace(inventory, declared={**inventory.declared, key: more})
+    assert "baseline" not in _said_before(needing)
+
+
+def test_the_middle_standard_is_no_repair_where_pods_need_more() -> None:
+    world = subject("pod_security_restricted", "geo").world()
+    patch = """kubectl patch deploy frontend -n hotel-reservation --type=json -p '[{"op":"add","path":"/spec/template/spec/containers/0/securityContext","value":{"capabilities":{"add":["NET_ADMIN"]}}}]'"""
+    workstation = Workstation(world, ONCALL)
+    assert not typed(world, [f"{LABEL}=baseline"])
+    workstation.run(patch)
+    world.advance(60.0)
+    events = workstation.run(f"kubectl get events -n {NAMESPACE} --field-selector reason=FailedCreate").text
+    assert 'violates PodSecurity "baseline:latest": non-default capabilities' in events

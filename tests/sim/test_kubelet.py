@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from sregym_env.cluster.disturbances import DiskReadErrors, RegistryLogin
 from sregym_env.cluster.streams import ExecResult
 from sregym_env.runtime.clock import EPOCH, MINUTE
 from sregym_env.sim import apiserver
@@ -309,6 +310,18 @@ def test_a_settled_probe_costs_nothing_until_something_changes(behaviour: Behavi
     world.touch()
     world.advance(35)
     assert condition(get(world), "Ready")["status"] == "False"
+
+
+def test_what_a_registry_says_unsettles_no_probe(behaviour: Behaviour) -> None:
+    world = new_world()
+    world.disturbances = (RegistryLogin("quay.io", "team:secret", known=False),)
+    create(world, pod(container={"readinessProbe": {"exec": {"command": ["redis-cli", "ping"]}}}))
+    world.advance(60)
+    assert len(world.queue) == 0
+    world.disturbances = (DiskReadErrors("node-1"),)
+    world.touch()
+    world.advance(60)
+    assert len(world.queue) > 0
 
 
 def test_liveness_restarts_the_container(behaviour: Behaviour) -> None:

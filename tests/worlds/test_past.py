@@ -29,6 +29,7 @@ from sregym_env.worlds.variation import vary
 from tests.worlds.richer import richer
 
 WORLDS = 24
+HOSTNAME = "kubernetes.io/hostname"
 REVISION = "deployment.kubernetes.io/revision"
 ROLLED = ("deployments.apps", "statefulsets.apps", "daemonsets.apps")
 
@@ -270,6 +271,41 @@ def test_data_lie_where_pods_may_go() -> None:
             terms = volume["spec"]["nodeAffinity"]["required"]["nodeSelectorTerms"]
             host = terms[0]["matchExpressions"][0]["values"][0]
             assert not nodes[host]["spec"].get("unschedulable")
+
+
+def _hosts(pod: Manifest) -> list[tuple[str, list[str]]]:
+    """What a pod template asks of the names of machines: (operator, names)."""
+    selected = (pod.get("nodeSelector") or {}).get(HOSTNAME)
+    found = [("In", [selected])] if selected else []
+    affinity = (pod.get("affinity") or {}).get("nodeAffinity") or {}
+    required = affinity.get("requiredDuringSchedulingIgnoredDuringExecution") or {}
+    for term in required.get("nodeSelectorTerms") or ():
+        for each in term.get("matchExpressions") or ():
+            if each["key"] == HOSTNAME:
+                found.append((each["operator"], each["values"]))
+    return found
+
+
+def test_some_workloads_are_bound_to_machines_on_which_they_are() -> None:
+    bound, count, forms = 0, 0, set()
+    for item in lived():
+        pods = item.world.cluster.list("pods", APP.namespace)
+        for component in item.world.app.components:
+            if component.kind == "load" or component.workload not in ROLLED:
+                continue
+            workload = item.world.cluster.get(component.workload, component.name, APP.namespace)
+            count += 1
+            hosts = _hosts(workload["spec"]["template"]["spec"])
+            bound += bool(hosts)
+            labels = workload["spec"]["selector"]["matchLabels"].items()
+            places = {p["spec"].get("nodeName") for p in pods if labels <= p["metadata"]["labels"].items()}
+            for operator, names in hosts:
+                forms.add((operator, len(names) > 1))
+                # A pool of one would be gone with its machine; who keeps data is where they are.
+                assert len(names) > 1 or operator == "NotIn" or component.volume
+                assert places <= {*names} if operator == "In" else not places & {*names}
+    assert 0.02 < bound / count < 0.15
+    assert len(forms) > 2
 
 
 def test_a_past_is_a_value() -> None:

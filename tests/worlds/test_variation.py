@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from base64 import b64decode
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
@@ -16,6 +18,7 @@ from sregym_env.cluster.deploy import unavailable
 from sregym_env.cluster.inventory import Inventory
 from sregym_env.cluster.targets import ROLLED
 from sregym_env.faults.registry import declarations
+from sregym_env.kube.pulling import CONFIG, HUB, HUB_KEY, PULL_SECRET
 from sregym_env.kube.quantity import milli
 from sregym_env.kube.types import Manifest
 from sregym_env.runtime.chance import Chance
@@ -263,6 +266,56 @@ def test_what_a_normaliser_would_remove_is_found_on_what_is_struck(
     }
     stateless = {c.name for c in HOTEL.components if c.stateless}
     assert bearers & HOTEL.critical >= stateless if name == "sidecars" else len(bearers & HOTEL.critical) > 12
+
+
+def _powers(app: App) -> dict[str, list[str]]:
+    """Capabilities that main containers were given, by component."""
+    found = {}
+    for pod in _pods(app):
+        for container in pod["containers"]:
+            added = ((container.get("securityContext") or {}).get("capabilities") or {}).get("add")
+            if added:
+                found[container["name"]] = added
+    return found
+
+
+def test_in_most_namespaces_something_needs_more_than_the_middle_standard(
+    members: dict[str, list[App]],
+) -> None:
+    found = [_powers(each) for each in members[HOTEL.name]]
+    assert 0.55 < sum(map(bool, found)) / DRAWS < 0.8
+    assert max(map(len, found)) <= 3
+    bearers = {name for each in found for name in each}
+    assert len(bearers) > len(HOTEL.components) / 2
+    assert len({capability for each in found for added in each.values() for capability in added}) >= 5
+
+
+@every_app
+def test_some_components_have_pull_secrets_of_their_own(app: App, members: dict[str, list[App]]) -> None:
+    bearers, pods, asking = 0, 0, 0
+    for each in members[app.name]:
+        templates = [manifest["spec"]["template"]["spec"] for manifest in _workloads(each)]
+        named = Counter(secret["name"] for pod in templates for secret in pod.get("imagePullSecrets") or ())
+        known = {(registry.host, login) for registry in each.registries for login in registry.logins}
+        for secret in _kinds(each, "Secret"):
+            if secret.get("type") == PULL_SECRET:
+                assert known & set(_held(secret)), secret["metadata"]["name"]
+        for pod in templates:
+            pods += 1
+            bearers += any(named[secret["name"]] == 1 for secret in pod.get("imagePullSecrets") or ())
+            asking += any(container.get("imagePullPolicy") == "Always" for container in pod["containers"])
+    assert 0.03 < bearers / pods < 0.35
+    assert 0.1 < asking / pods < 0.5
+
+
+def _workloads(app: App) -> list[Manifest]:
+    return [m for kind in ("Deployment", "StatefulSet", "DaemonSet") for m in _kinds(app, kind)]
+
+
+def _held(secret: Manifest) -> Iterator[tuple[str, str]]:
+    """What a pull secret holds: (registry, login)."""
+    for key, entry in orjson.loads(b64decode(secret["data"][CONFIG]))["auths"].items():
+        yield HUB if key == HUB_KEY else key, b64decode(entry["auth"]).decode()
 
 
 # --- health -------------------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from sregym_env.cluster.app import App
@@ -166,12 +166,16 @@ def unlabel_namespaces(known: Knowledge) -> Script:
     yield SETTLE
 
 
-def baseline_namespaces(known: Knowledge) -> Script:
-    """Every namespace of the application enforces the standard that most pods meet."""
-    for namespace in known.app.namespaces:
-        yield f"kubectl label namespace {namespace} --overwrite pod-security.kubernetes.io/enforce=baseline"
-    yield from restart(known.app)
-    yield SETTLE
+def enforce(level: str) -> Callable[[Knowledge], Script]:
+    """Every namespace of the application enforces one of the Pod Security Standards."""
+
+    def script(known: Knowledge) -> Script:
+        for namespace in known.app.namespaces:
+            yield f"kubectl label namespace {namespace} --overwrite pod-security.kubernetes.io/enforce={level}"
+        yield from restart(known.app)
+        yield SETTLE
+
+    return script
 
 
 _SAID = " ".join(

@@ -27,7 +27,8 @@ _BLIND: tuple[tuple[str, str, Callable[[Knowledge], Script]], ...] = (
     ("delete_webhooks", "deletes every webhook of admission", blind.delete_webhooks),
     ("delete_pod_webhooks", "deletes every webhook that is asked about pods", blind.delete_pod_webhooks),
     ("ignore_webhooks", "lets every webhook fail after a second", blind.ignore_webhooks),
-    ("baseline_namespaces", "has the standard enforced that most pods meet", blind.baseline_namespaces),
+    ("baseline_namespaces", "has the standard enforced that most pods meet", blind.enforce("baseline")),
+    ("privileged_namespaces", "has the standard enforced that all pods meet", blind.enforce("privileged")),
     ("unlabel_namespaces", "removes the labels of the Pod Security Standards", blind.unlabel_namespaces),
     ("delete_slices", "deletes every EndpointSlice of the application", blind.delete_slices),
     (

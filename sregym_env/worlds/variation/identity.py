@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from sregym_env.apps.builds import login
@@ -27,6 +27,20 @@ _GRANTS = {
 }
 """What clients' libraries ask of the API server where they may, by what teams call it: (group, resources, verbs)."""
 
+POWERS = 0.67
+"""Share of namespaces in which some containers have capabilities beyond those of a container runtime."""
+
+_POWERS: Mapping[str, tuple[str, ...]] = {
+    "mongodb": ("SYS_NICE", "SYS_RESOURCE", "IPC_LOCK"),
+    "memcached": ("IPC_LOCK", "SYS_NICE", "NET_ADMIN"),
+    "redis": ("SYS_RESOURCE", "IPC_LOCK", "NET_ADMIN"),
+    "postgresql": ("IPC_LOCK", "SYS_NICE", "SYS_RESOURCE"),
+}
+"""What stores are given, by kind of component: to place and lock their memory, and to raise their limits."""
+
+_SERVING_POWERS = ("SYS_PTRACE", "NET_ADMIN", "NET_RAW", "IPC_LOCK", "SYS_NICE")
+"""What everything else is given: for profilers and debuggers, socket options, pings, secrets that are never swapped."""
+
 
 def draw(draft: Draft, chance: Chance) -> None:
     """Service accounts, security contexts, pull secrets."""
@@ -42,6 +56,11 @@ def draw(draft: Draft, chance: Chance) -> None:
                 work.pod["imagePullSecrets"] = [{"name": pull}]
             if strict and own.yes(f"context {work.name}", 0.8):
                 _secured(work, own.at(work.name))
+        if own.yes("powers", POWERS):
+            for work in words.few(
+                own, "powerful", works, own.weighted("powers count", {1: 0.5, 2: 0.3, 3: 0.2})
+            ):
+                _empowered(work, own.at("powers", work.name))
 
 
 def _accounts(draft: Draft, chance: Chance, namespace: str, works: tuple[Work, ...]) -> None:
@@ -147,3 +166,16 @@ def _secured(work: Work, chance: Chance) -> None:
         pod["fsGroupChangePolicy"] = "OnRootMismatch"
     if pod:
         work.pod["securityContext"] = {**pod, **(work.pod.get("securityContext") or {})}
+
+
+def _empowered(work: Work, chance: Chance) -> None:
+    """A capability that no runtime gives by itself: most components do without, and some were given one once."""
+    context = work.container.get("securityContext") or {}
+    known = context.get("capabilities") or {}
+    taken = {*(known.get("drop") or ()), *(known.get("add") or ())}
+    able = [each for each in _POWERS.get(work.component.kind, _SERVING_POWERS) if each not in taken]
+    # Who drops all capabilities means it.
+    if not able or "ALL" in taken:
+        return
+    added = [*(known.get("add") or ()), chance.choice("capability", able)]
+    work.container["securityContext"] = {**context, "capabilities": {**known, "add": added}}

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from sregym_env.cluster.disturbances import OF_MACHINES, NodeDown
+from sregym_env.cluster.disturbances import OF_MACHINES, NodeDown, RegistryLogin
 from sregym_env.kube.types import Manifest
 from sregym_env.runtime.clock import SECOND
 from sregym_env.runtime.frozen import evolve
@@ -76,9 +76,9 @@ def _settled(world: SimWorld, probe: Probe, kind: ProbeKind, config: Mapping[str
         return False
     if probe.reads:
         return True
-    # A failing disk is in the way of commands alone.
+    # A failing disk is in the way of commands alone, and what a registry says in that of no probe.
     return all(
-        isinstance(each, NodeDown) or (isinstance(each, OF_MACHINES) and "exec" not in config)
+        isinstance(each, NodeDown | RegistryLogin) or (isinstance(each, OF_MACHINES) and "exec" not in config)
         for each in world.disturbances
     )
 
@@ -115,7 +115,7 @@ def _next(phase: int, period: int, now: int) -> int:
 def wake_settled(world: SimWorld) -> None:
     """Something changed: have every container with probes probed again at its next turn."""
     now = world.clock
-    disturbed = not all(isinstance(each, OF_MACHINES) for each in world.disturbances)
+    disturbed = not all(isinstance(each, (*OF_MACHINES, RegistryLogin)) for each in world.disturbances)
     for record in world.runtime.values():
         if not isinstance(record, PodRecord):
             continue
