@@ -372,6 +372,27 @@ _ALL = (
         ),
     ),
     Mechanism(
+        "config_fix_not_rolled_out",
+        "configuration",
+        (
+            "configmap|config corrected not_taken|bygone|stale !secret|certificate|password|image|build /24",
+            "corrected not_taken configmap|config|variable|config_key|address_key !secret|certificate|password|image|build /24",
+            "configmap not_taken bygone !secret|image|build|endpoints|selector /16",
+        ),
+        valued=("VALUE not_taken|corrected|bygone|configmap|config",),
+        kinds=("Deployment", "ConfigMap", "StatefulSet", "DaemonSet"),
+        kin=("wrong_variable", "missing_config_key"),
+        through=(
+            "wrong_variable",
+            "missing_variable",
+            "missing_config_key",
+            "missing_configmap",
+            "missing_service",
+            "wrong_target_port",
+            "wrong_service_port",
+        ),
+    ),
+    Mechanism(
         "failing_readiness_probe",
         "probes",
         (

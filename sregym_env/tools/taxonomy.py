@@ -111,6 +111,12 @@ _ALL = (
         "the later, wrong entry wins.",
     ),
     KindOfCause(
+        "config_fix_not_rolled_out",
+        "A setting was corrected, but pods still run with the configuration of before",
+        "A right ConfigMap exists by now, under a name of its own, and the workload still refers to the one before it, whose value is "
+        "wrong: the correction was never rolled out.",
+    ),
+    KindOfCause(
         "failing_readiness_probe",
         "A readiness probe asks for something the program does not serve",
         "readinessProbe checks a wrong path, port or command: pods run, and are never Ready.",

@@ -16,6 +16,12 @@ STATEMENTS: dict[str, tuple[str, ...]] = {
         "someone removed {f} from {r}; {c} panics at startup",
         "configuration drift in {r}: key {f} was dropped, which {c} needs to start",
     ),
+    "configmap_fixed_but_not_rolled_out": (
+        "{c} still references the old ConfigMap {wrong}; the fixed one, {right}, was never rolled out",
+        "the deployment {c} uses {wrong} with a wrong address, while the corrected ConfigMap {right} exists but is not referenced",
+        "the config fix for {c} ({right}) was not rolled out, its pods still run with {wrong}",
+        "{c} takes its settings from the stale ConfigMap {wrong} instead of the corrected {right}",
+    ),
     "cordoned_nodes": (
         "all worker nodes are cordoned, so the {c} pod cannot be scheduled",
         "{c}'s pod is Pending: every worker node is unschedulable (SchedulingDisabled)",

@@ -110,6 +110,15 @@ CAUSES: Mapping[str, tuple[str, ...]] = {
         "{Component} reads {wrong} from its environment variable {field}, which is wrong: nobody serves there.",
         "In the pod template of {workload} the variable {field} is wrong; what takes effect is {wrong}.",
     ),
+    "config_fix_not_rolled_out": (
+        "{Workload} still refers to ConfigMap {wrong}, where {setting} is {value}, which is wrong; the corrected one, {right}, was never "
+        "rolled out.",
+        "The fix of {setting} was never rolled out: it stands in ConfigMap {right}, and the pods of {component} still take their settings "
+        "from {wrong}, where it is {value}.",
+        "{Component} runs with an old configuration. ConfigMap {right} has the corrected {setting}, but {workload} still uses {wrong}.",
+        "In the ConfigMap that {workload} still references, {wrong}, {setting} leads to {value}, where nobody serves; the newer, "
+        "corrected ConfigMap {right} is not referenced by anybody.",
+    ),
     "missing_configmap": (
         "ConfigMap {name} does not exist, and the pods of {component} that mount it hang in ContainerCreating.",
         "The ConfigMap {name} has been deleted, and new pods of {component}, which mount it, never start.",
