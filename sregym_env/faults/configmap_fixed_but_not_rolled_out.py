@@ -318,13 +318,13 @@ def configmap_fixed_but_not_rolled_out(
         _bystander, published=lambda target: next((other.name for other in _beside(target)), "")
     ),
 ) -> Fault:  # fmt: skip
-    """A component takes its settings from a ConfigMap whose name ends in a hash of its content, as generators make them. One
-    with a wrong address was rolled out; the corrected one was made since, and the workload still refers to the one before.
+    """A wrong address was corrected in a new ConfigMap, and the workload still refers to the one before.
 
-    Whoever looks at the newest ConfigMap finds everything right, and restarts change nothing. Of another workload
-    (``bystander``) the newest one is no use, and the one it refers to is right. ``astray`` names the ``setting`` and its wrong
-    ``value``, ``more`` what else came with the change; ``whole`` says that all variables come from the ConfigMap, ``frozen``
-    that ConfigMaps are immutable.
+    ConfigMaps have names that end in a hash of their content, as generators make them. Whoever looks at the newest one finds
+    everything right, and restarts change nothing. Of another workload (``bystander``) the newest one is no use, and the one it
+    refers to is right. ``astray`` names the ``setting`` and its wrong ``value``, ``more`` what else came with the change;
+    ``whole`` says that all variables come from the ConfigMap, ``frozen`` that ConfigMaps are immutable, and ``later`` after how
+    many seconds the correction was made.
     """
     setting = _settings(target)[astray["setting"]]
     packed, value = Packed(target, setting, whole), astray["value"]
@@ -344,7 +344,7 @@ def configmap_fixed_but_not_rolled_out(
     return Fault(
         resource=target.workload,
         cause=f"{target.kind} {target.name} still refers to ConfigMap {old}; the corrected ConfigMap {new} exists, but was "
-        f"never rolled out. In {old} {told} is {value} instead of {setting.value}, so {target.name} does not reach {setting.of}.",
+        f"never rolled out, and in {old} {told} is {value} instead of {setting.value}, so {target.name} does not reach {setting.of}.",
         earlier=[*_packed(packed, first), *_kept(target, bystander, stem.replace(target.name, bystander), more, whole, frozen, later)],
         **change | {"trigger": succession(target)},
         details={"field": packed.field, "wrong": old, "right": new},

@@ -747,6 +747,19 @@ _ALL = (
         kinds=("Job", "CronJob", "Deployment", "ConfigMap"),
     ),
     Mechanism(
+        "connections_exhausted",
+        "resources",
+        (
+            "pool too_many_clients /26",
+            "pool connections high|number|exhausts /16",
+            "too_many_clients replicas|number|high|exhausts !maxmemory|quota /16",
+            "connections exhausts database|too_many_clients /18",
+        ),
+        valued=("VALUE pool|too_many_clients|connections",),
+        kinds=("ConfigMap", "Deployment"),
+        through=("rate_limit_too_low", "scaled_to_zero"),
+    ),
+    Mechanism(
         "store_memory_cap",
         "resources",
         ("maxmemory low|number|wrong|changed|blocked|limit /14",),

@@ -258,6 +258,12 @@ _ALL = (
         "A transaction that stays open holds a table (pg_locks: granted), so that queries on it wait and time out.",
     ),
     KindOfCause(
+        "connections_exhausted",
+        "Connection pools are together larger than what a database server takes",
+        "The size of each pool times the number of pods that keep one is more than the server's max_connections: whoever opens a "
+        "connection anew is refused (too many clients, remaining connection slots are reserved).",
+    ),
+    KindOfCause(
         "store_memory_cap",
         "A store in memory is allowed too little memory by its own setting",
         "maxmemory of a Redis or Valkey server is less than it needs, so writes are refused (OOM command not allowed).",

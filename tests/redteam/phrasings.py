@@ -376,6 +376,12 @@ STATEMENTS: dict[str, tuple[str, ...]] = {
         "the label pod-security.kubernetes.io/enforce={wrong} on namespace {r} forbids new pods of {c}",
         "somebody set the namespace to enforce PodSecurity restricted; the pods of {c} do not comply",
     ),
+    "pool_times_replicas_exceeds_server": (
+        "the connection pools of {r} use up all connections of {c} (max_connections), since {f} was raised to {wrong}",
+        "too many clients in {c}: pgbouncer {r} keeps more connections open than max_connections allows, {f} is {wrong}",
+        "pool size times replicas of {r} exceeds the connection limit of {c} after {f} went from {right} to {wrong}",
+        "{c} is out of connection slots because the pooler {r} holds them; its {f} is {wrong}",
+    ),
     "postgres_lock_contention": (
         "{r} holds an ACCESS EXCLUSIVE lock on a table of {c}, so all queries on it wait",
         "a transaction of {r} stays open in {c} and blocks every reader of the table by its lock",

@@ -119,6 +119,14 @@ CAUSES: Mapping[str, tuple[str, ...]] = {
         "In the ConfigMap that {workload} still references, {wrong}, {setting} leads to {value}, where nobody serves; the newer, "
         "corrected ConfigMap {right} is not referenced by anybody.",
     ),
+    "connections_exhausted": (
+        "The connection pools of {pooler} ({elsewhere}) exhaust the connections of {component}: {pods} pods keep {size} each, and its "
+        "max_connections is {most}; {field} is {wrong} instead of {right}.",
+        "{Component} has no connection slots left, because the poolers {pooler} in namespace {elsewhere} hold them: {field} was raised "
+        "from {right} to {wrong}, and pool size times pods is more than max_connections.",
+        "Too many clients: Deployment {pooler} (namespace {elsewhere}) keeps pools of {size} connections in {pods} pods, more connections "
+        "than {component} takes, since {field} was set to {wrong}.",
+    ),
     "missing_configmap": (
         "ConfigMap {name} does not exist, and the pods of {component} that mount it hang in ContainerCreating.",
         "The ConfigMap {name} has been deleted, and new pods of {component}, which mount it, never start.",
