@@ -8,7 +8,7 @@ from typing import Any
 
 import orjson
 
-from sregym_env.cluster.edits import Create, Edit, Elapse, ObjectRef, Rollout
+from sregym_env.cluster.edits import Create, Delete, Edit, Elapse, ObjectRef, Rollout
 from sregym_env.cluster.targets import ComponentTarget, components
 from sregym_env.faults.choices import names_of, until, variant, wrong_port
 from sregym_env.faults.commands import mend, patch, put, restart, show
@@ -25,11 +25,18 @@ from sregym_env.worlds.variation.environment import UNUSED
 CORRECTED = (120.0, 900.0)
 """Seconds after which somebody has made the corrected one."""
 
+USED = (40_000.0, 250_000.0)
+"""Seconds for which the component has taken its settings from a ConfigMap when the change comes: so long that whoever takes
+everything back some hours does not get behind that."""
+
 STEMS = (
     "{name}-config", "{name}-settings", "{name}-env", "{name}-conf", "{app}-{name}", "{name}-params", "{name}", "{name}-runtime",
     "{name}-app-config", "{name}-endpoints",
 )  # fmt: skip
 """What generated ConfigMaps are called, apart from the hash."""
+
+ENDINGS = ("internal", "svc", "api", "main", "primary", "backend", "int", "private", "core", "lb")
+"""What the names of Services end with that stand beside another one."""
 
 LOCAL = ("localhost", "127.0.0.1", "0.0.0.0")
 """Hosts at which a program asks itself."""
@@ -230,9 +237,46 @@ def _settings(target: ComponentTarget) -> dict[str, Setting]:
     found = {
         each.name: Setting(each.name, each.value, each.of, each.host, each.port)
         for each in variables(target).values()
-        if each.of and not each.suffix
+        if each.of and each.host and not each.suffix
     }
-    return found or {each.name: each for each in _written(target)}
+    found = found or {each.name: each for each in _written(target)}
+    return {name: each for name, each in found.items() if _offered(target, each)}
+
+
+def _offered(target: ComponentTarget, setting: Setting) -> Manifest | None:
+    """The Service to which an address leads, where there is one with pods of its own."""
+    asked = target.app.by_name[setting.of]
+    key = "services", target.app.namespace_of(asked.name), setting.host.partition(".")[0]
+    if key not in target.inventory.declared:
+        return None
+    found: Manifest = target.inventory.manifest(key[0], key[2], key[1])
+    return found if found["spec"].get("selector") else None
+
+
+def _alias(target: ComponentTarget, setting: Setting, name: str) -> Manifest:
+    """One more Service in front of the same pods."""
+    offered = _offered(target, setting)
+    assert offered is not None
+    spec = {
+        field: offered["spec"][field]
+        for field in ("selector", "ports", "clusterIP")
+        if field in offered["spec"]
+    }
+    if spec.get("clusterIP") != "None":
+        spec.pop("clusterIP", None)
+    ports = [{k: v for k, v in port.items() if k != "nodePort"} for port in spec["ports"]]
+    return {
+        "apiVersion": "v1",
+        "kind": "Service",
+        "metadata": {"name": name, "namespace": offered["metadata"]["namespace"]},
+        "spec": {**spec, "ports": ports},
+    }
+
+
+def _elsewise(setting: Setting, name: str) -> str:
+    """The address by another Service's name."""
+    _, dot, domain = setting.host.partition(".")
+    return setting.value.replace(setting.host, f"{name}{dot}{domain}", 1)
 
 
 # --- what is drawn ---------------------------------------------------------------------------------
@@ -241,12 +285,24 @@ def _settings(target: ComponentTarget) -> dict[str, Setting]:
 def _astray(target: ComponentTarget, chance: Chance) -> dict[str, str]:
     settings = _settings(target)
     chosen = settings[chance.choice("setting", list(settings))]
-    return {"setting": chosen.name, "value": _elsewhere(target, chosen, chance)}
+    taken = names_of(target.inventory, "services", target.namespace)
+    service = chosen.host.partition(".")[0]
+    retired = until(
+        chance.at("retired"),
+        lambda by: f"{service}-{by.choice('ending', ENDINGS)}",
+        lambda name: name not in taken,
+        f"{service}-0",
+    )
+    return {
+        "setting": chosen.name,
+        "value": _elsewhere(target, chosen, chance),
+        "retired": str(retired),
+    }
 
 
 def _elsewhere(target: ComponentTarget, setting: Setting, chance: Chance) -> str:
     """The address of a host, or a port, where nobody serves what is looked for."""
-    if setting.port and (not setting.host or chance.yes("port", 0.5)):
+    if setting.port and chance.yes("port", 0.5):
         asked = ComponentTarget(target.inventory, target.app.by_name[setting.of])
         head, _, tail = setting.value.rpartition(str(setting.port))
         return f"{head}{wrong_port(asked, chance.at('port'))}{tail}"
@@ -261,8 +317,8 @@ def _elsewhere(target: ComponentTarget, setting: Setting, chance: Chance) -> str
 
 def _published(target: ComponentTarget) -> dict[str, str]:
     first = next(iter(_settings(target).values()))
-    wrong = first.value.replace(first.host, f"{first.host}-next", 1) if first.host else "9999"
-    return {"setting": first.name, "value": wrong}
+    wrong = first.value.replace(first.host, f"{first.host}-next", 1)
+    return {"setting": first.name, "value": wrong, "retired": f"{first.host.partition('.')[0]}-internal"}
 
 
 def _beside(target: ComponentTarget) -> list[ComponentTarget]:
@@ -314,6 +370,7 @@ def configmap_fixed_but_not_rolled_out(
     whole: bool = drawn(lambda target, chance: chance.yes("whole", 0.6), published=True),
     frozen: bool = drawn(lambda target, chance: chance.yes("frozen", 0.5), published=False),
     later: float = drawn(lambda target, chance: float(round(chance.uniform("later", *CORRECTED))), published=240.0),
+    since: float = drawn(lambda target, chance: float(round(chance.uniform("since", *USED))), published=43_200.0),
     bystander: str = drawn(
         _bystander, published=lambda target: next((other.name for other in _beside(target)), "")
     ),
@@ -321,16 +378,18 @@ def configmap_fixed_but_not_rolled_out(
     """A wrong address was corrected in a new ConfigMap, and the workload still refers to the one before.
 
     ConfigMaps have names that end in a hash of their content, as generators make them. Whoever looks at the newest one finds
-    everything right, and restarts change nothing. Of another workload (``bystander``) the newest one is no use, and the one it
-    refers to is right. ``astray`` names the ``setting`` and its wrong ``value``, ``more`` what else came with the change;
-    ``whole`` says that all variables come from the ConfigMap, ``frozen`` that ConfigMaps are immutable, and ``later`` after how
-    many seconds the correction was made.
+    everything right, and restarts change nothing. Before that it found the same pods by a Service that has been ``retired``
+    with the change, so that the revision before is no way out. Of another workload (``bystander``) the newest one is no use, and the one it
+    refers to is right. ``astray`` names the ``setting``, its wrong ``value`` and that Service, ``more`` what else came with the change;
+    ``whole`` says that all variables come from the ConfigMap, ``frozen`` that ConfigMaps are immutable, ``since`` for how long
+    that has been so, and ``later`` after how many seconds the correction was made.
     """
     setting = _settings(target)[astray["setting"]]
-    packed, value = Packed(target, setting, whole), astray["value"]
+    packed, value, retired = Packed(target, setting, whole), astray["value"], astray["retired"]
+    alias = _alias(target, setting, retired)
     first, bad, good = (
         _generated(target, stem, packed.data(text, extra), frozen)
-        for text, extra in ((setting.value, ("", "")), (value, more), (setting.value, more))
+        for text, extra in ((_elsewise(setting, retired), ("", "")), (value, more), (setting.value, more))
     )
     old, new = bad["metadata"]["name"], good["metadata"]["name"]
     where = ObjectRef("configmaps", old, target.namespace)
@@ -338,17 +397,25 @@ def configmap_fixed_but_not_rolled_out(
         target.workload, [{"op": "replace", "path": path, "value": new} for path in packed.pointers()]
     )
     change = revision(target, packed.changes(old), starts=True, before=[Create(bad)])
-    change["edits"] += [Elapse(later), Create(good)]
+    # Nobody needs the name any more that the first one has: to go back to that is no way out.
+    gone = ObjectRef("services", retired, alias["metadata"]["namespace"])
+    change["edits"] += [Delete(gone), Elapse(later), Create(good)]
     key = setting.file or setting.name
     told = f"{setting.name} in {setting.file}" if setting.file else setting.name
     return Fault(
         resource=target.workload,
         cause=f"{target.kind} {target.name} still refers to ConfigMap {old}; the corrected ConfigMap {new} exists, but was "
         f"never rolled out, and in {old} {told} is {value} instead of {setting.value}, so {target.name} does not reach {setting.of}.",
-        earlier=[*_packed(packed, first), *_kept(target, bystander, stem.replace(target.name, bystander), more, whole, frozen, later)],
-        **change | {"trigger": succession(target)},
+        earlier=[
+            Create(alias),
+            *_packed(packed, first),
+            *_kept(target, bystander, stem.replace(target.name, bystander), more, whole, frozen, later),
+            Elapse(since),
+        ],
+        **change | {"trigger": succession(target), "rollback": []},
         details={"field": packed.field, "wrong": old, "right": new},
-        facts={"setting": setting.name, "value": value, "asked": setting.of, "before": first["metadata"]["name"]},
+        facts={"setting": setting.name, "value": value, "asked": setting.of, "before": first["metadata"]["name"],
+               "retired": retired},
         remedies=[
             mend(target, mended),
             *([] if frozen else [[put(where, f"/data/{key}", good["data"][key]), *restart(target, [target.name])]]),
@@ -398,7 +465,7 @@ def _kept(
     other = ComponentTarget(target.inventory, target.app.by_name[name])
     setting = next(iter(_settings(other).values()))
     packed = Packed(other, setting, whole)
-    wrong = setting.value.replace(setting.host, f"{setting.host}-v2", 1) if setting.host else "9999"
+    wrong = setting.value.replace(setting.host, f"{setting.host}-v2", 1)
     free = _free(other)
     if more[0] not in free:
         more = free[0], UNUSED[free[0]][0]
