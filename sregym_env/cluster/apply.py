@@ -22,6 +22,7 @@ from sregym_env.cluster.edits import (
     Cycle,
     Delete,
     Edit,
+    Elapse,
     Enroll,
     Exec,
     IssueCertificate,
@@ -183,6 +184,9 @@ def apply(world: World, edit: Edit, manager: str = "") -> Undo:
             return None
         case AwaitRollout():
             _await_rollout(world, edit.target)
+            return None
+        case Elapse():
+            world.advance(edit.seconds)
             return None
         case Substitute():
             return _substitute(cluster, edit, manager)

@@ -180,6 +180,13 @@ class AwaitRollout:
 
 
 @dataclass(frozen=True, slots=True)
+class Elapse:
+    """Let time pass between two edits, as it does between what two people do. Undo has nothing to do."""
+
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
 class Cycle:
     """Scale a component's workload to zero and back, so that no pod of an older revision serves on.
 
@@ -238,6 +245,7 @@ Edit = (
     | Surge
     | Enroll
     | Thin
+    | Elapse
 )
 
 

@@ -71,7 +71,7 @@ class Fault:
     """What makes it bite at once: restarts of what would otherwise notice only later."""
     spared: Sequence[str] = ()
     """Components that neither noise nor innocent changes touch, because a pause of theirs would end what has been brought
-    about while its cause stays."""
+    about while its cause stays; and those that the fault has changed beforehand, and will change back."""
     matures: float = 0.0
     """Seconds from when it is there until it can bite: what grows, expires or comes at its hour takes its time."""
     recurs: float = 0.0

@@ -374,6 +374,27 @@ _ALL = (
         ),
     ),
     Mechanism(
+        "config_fix_not_rolled_out",
+        "configuration",
+        (
+            "configmap|config corrected not_taken|bygone|stale !secret|certificate|password|image|build /24",
+            "corrected not_taken configmap|config|variable|config_key|address_key !secret|certificate|password|image|build /24",
+            "configmap not_taken bygone !secret|image|build|endpoints|selector /16",
+        ),
+        valued=("VALUE not_taken|corrected|bygone|configmap|config",),
+        kinds=("Deployment", "ConfigMap", "StatefulSet", "DaemonSet"),
+        kin=("wrong_variable", "missing_config_key"),
+        through=(
+            "wrong_variable",
+            "missing_variable",
+            "missing_config_key",
+            "missing_configmap",
+            "missing_service",
+            "wrong_target_port",
+            "wrong_service_port",
+        ),
+    ),
+    Mechanism(
         "failing_readiness_probe",
         "probes",
         (
@@ -727,6 +748,19 @@ _ALL = (
         ),
         valued=("VALUE table_lock|held|waits|blocked|open_transaction",),
         kinds=("Job", "CronJob", "Deployment", "ConfigMap"),
+    ),
+    Mechanism(
+        "connections_exhausted",
+        "resources",
+        (
+            "pool too_many_clients /26",
+            "pool connections high|number|exhausts /16",
+            "too_many_clients replicas|number|high|exhausts !maxmemory|quota /16",
+            "connections exhausts database|too_many_clients /18",
+        ),
+        valued=("VALUE pool|too_many_clients|connections",),
+        kinds=("ConfigMap", "Deployment"),
+        through=("rate_limit_too_low", "scaled_to_zero"),
     ),
     Mechanism(
         "store_memory_cap",

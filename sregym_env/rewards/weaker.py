@@ -131,7 +131,7 @@ def _policy(
             if local == [False, True]:
                 yield f"{named(key)}: serves only pods on the same node"
         if key[0] in ROLLED:
-            yield from (f"{named(key)}: {what}" for what in _weakened(before, now, largest))
+            yield from (f"{named(key)}: {what}" for what in _weakened(before, now, largest, objects, key[1]))
             own = [pointer for place, pointer in wrong if place == key]
             # What could no longer be done before the agent came is not its doing.
             already = set(upkeep.neglected(before, called.get(key, before), objects, own))
@@ -155,7 +155,9 @@ def _largest(objects: Objects) -> dict[str, str]:
     return found
 
 
-def _weakened(before: Manifest, now: Manifest, largest: Mapping[str, str]) -> Iterator[str]:
+def _weakened(
+    before: Manifest, now: Manifest, largest: Mapping[str, str], objects: Objects, namespace: str
+) -> Iterator[str]:
     present = containers(pod_spec(now))
     for name, container in containers(pod_spec(before)).items():
         other = present.get(name)
@@ -171,7 +173,7 @@ def _weakened(before: Manifest, now: Manifest, largest: Mapping[str, str]) -> It
                 yield f"{name} lost its {resource} limit"
             elif resource in largest and quantity.compare(kept[resource], largest[resource]) > 0:
                 yield f"{name} has a {resource} limit that no node can reach"
-        settings = _settings(other)
+        settings = {*_settings(other), *_taken(other, objects, namespace)}
         for setting in _settings(container):
             if setting not in settings:
                 yield f"{name} lost its setting {setting}"
@@ -198,6 +200,16 @@ def _held_back(before: Manifest, now: Manifest) -> Iterator[str]:
 def _settings(container: Manifest) -> list[str]:
     """Names of a container's environment variables."""
     return [variable["name"] for variable in container.get("env") or ()]
+
+
+def _taken(container: Manifest, objects: Objects, namespace: str) -> Iterator[str]:
+    """Names of the variables that a container takes from whole ConfigMaps and Secrets."""
+    for source in container.get("envFrom") or ():
+        for kind, resource in (("configMapRef", "configmaps"), ("secretRef", "secrets")):
+            data = (objects.get((resource, namespace, (source.get(kind) or {}).get("name", ""))) or {}).get(
+                "data"
+            )
+            yield from (f"{source.get('prefix', '')}{name}" for name in data or ())
 
 
 def words(container: Manifest) -> list[str]:

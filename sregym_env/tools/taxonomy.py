@@ -111,6 +111,12 @@ _ALL = (
         "the later, wrong entry wins.",
     ),
     KindOfCause(
+        "config_fix_not_rolled_out",
+        "A setting was corrected, but pods still run with the configuration of before",
+        "A right ConfigMap exists by now, under a name of its own, and the workload still refers to the one before it, whose value is "
+        "wrong: the correction was never rolled out.",
+    ),
+    KindOfCause(
         "failing_readiness_probe",
         "A readiness probe asks for something the program does not serve",
         "readinessProbe checks a wrong path, port or command: pods run, and are never Ready.",
@@ -250,6 +256,12 @@ _ALL = (
         "table_lock_held",
         "A session holds a lock on a table, and others wait for it",
         "A transaction that stays open holds a table (pg_locks: granted), so that queries on it wait and time out.",
+    ),
+    KindOfCause(
+        "connections_exhausted",
+        "Connection pools are together larger than what a database server takes",
+        "The size of each pool times the number of pods that keep one is more than the server's max_connections: whoever opens a "
+        "connection anew is refused (too many clients, remaining connection slots are reserved).",
     ),
     KindOfCause(
         "store_memory_cap",

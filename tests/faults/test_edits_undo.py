@@ -98,6 +98,7 @@ NEED_NODES = (
     "gitops_reverts",
     "host_port_conflict",
     "node_without_power",
+    "pool_times_replicas_exceeds_server",
     "postgres_lock_contention",
     "priority_preempts_production",
     "recurring_memory_cut",

@@ -16,6 +16,12 @@ STATEMENTS: dict[str, tuple[str, ...]] = {
         "someone removed {f} from {r}; {c} panics at startup",
         "configuration drift in {r}: key {f} was dropped, which {c} needs to start",
     ),
+    "configmap_fixed_but_not_rolled_out": (
+        "{c} still references the old ConfigMap {wrong}; the fixed one, {right}, was never rolled out",
+        "the deployment {c} uses {wrong} with a wrong address, while the corrected ConfigMap {right} exists but is not referenced",
+        "the config fix for {c} ({right}) was not rolled out, its pods still run with {wrong}",
+        "{c} takes its settings from the stale ConfigMap {wrong} instead of the corrected {right}",
+    ),
     "cordoned_nodes": (
         "all worker nodes are cordoned, so the {c} pod cannot be scheduled",
         "{c}'s pod is Pending: every worker node is unschedulable (SchedulingDisabled)",
@@ -369,6 +375,12 @@ STATEMENTS: dict[str, tuple[str, ...]] = {
         "{c} is not re-created because its pods violate PodSecurity restricted, which the namespace's enforce label demands",
         "the label pod-security.kubernetes.io/enforce={wrong} on namespace {r} forbids new pods of {c}",
         "somebody set the namespace to enforce PodSecurity restricted; the pods of {c} do not comply",
+    ),
+    "pool_times_replicas_exceeds_server": (
+        "the connection pools of {r} use up all connections of {c} (max_connections), since {f} was raised to {wrong}",
+        "too many clients in {c}: pgbouncer {r} keeps more connections open than max_connections allows, {f} is {wrong}",
+        "pool size times replicas of {r} exceeds the connection limit of {c} after {f} went from {right} to {wrong}",
+        "{c} is out of connection slots because the pooler {r} holds them; its {f} is {wrong}",
     ),
     "postgres_lock_contention": (
         "{r} holds an ACCESS EXCLUSIVE lock on a table of {c}, so all queries on it wait",

@@ -11,6 +11,11 @@ RIGHT: dict[str, tuple[str, ...]] = {
         "Root cause is in ConfigMap/{r}: the {f} entry has gone missing from config.json. {c} reads that file at startup and bails out.",
         "I compared the mounted config.json with the one baked into the image; {f} isn't in the mounted copy ({r}), and that is why {c} crash-loops. Everything calling {c} fails as a consequence.",
     ),
+    "configmap_fixed_but_not_rolled_out": (
+        "Somebody already fixed the address, but only in a new ConfigMap ({right}). The pod template of {c} keeps pointing at {wrong}, so the bad value is still what the process gets.",
+        "{c} was never moved over to {right}; it is still on {wrong}, whose address leads nowhere. A restart doesn't help as the reference is what is out of date.",
+        "The correction landed in {right} and nobody rolled it out: deployment/{c} references the previous generation {wrong}.",
+    ),
     "cordoned_nodes": (
         "Somebody ran kubectl cordon on every worker, so when {c}'s pod was replaced it had nowhere to go.",
         "The scheduler has no node to offer: all workers show SchedulingDisabled. {c} is Pending because of it; apart from that {c} is healthy.",
@@ -356,6 +361,11 @@ NEAR: dict[str, tuple[str, ...]] = {
         "The ConfigMap {r} that {c} mounts was deleted.",
         "{c} has a wrong image and crashes at start.",
         "{c} crashes at start because its database rejects its password.",
+    ),
+    "configmap_fixed_but_not_rolled_out": (
+        "The ConfigMap that {c} mounts was deleted.",
+        "{c} runs a broken image.",
+        "The rollout of {c} is stuck because its memory request exceeds every node.",
     ),
     "cordoned_nodes": (
         "All worker nodes carry a taint that {c} does not tolerate.",

@@ -17,6 +17,7 @@ LOCK, ROTATED = (
     ("secret_rotation_stale_credentials", "postgresql"),
 )
 LOCKED = ("valkey_auth_disruption", "valkey-cart")
+POOLS = ("pool_times_replicas_exceeds_server", "postgresql")
 FULL = ("valkey_memory_disruption", "valkey-cart")
 
 RIGHT = (
@@ -27,6 +28,10 @@ RIGHT = (
     (ROTATED, "The password of the database user otelu in postgresql was rotated, but product-catalog, product-reviews and accounting still log in with the old password."),
     (ROTATED, "postgresql rejects its clients (password authentication failed for user otelu): the password was changed in the database and in Secret postgresql-credentials, and the DB_CONNECTION_STRING of the clients still holds the previous one."),
     (ROTATED, "Stale credentials: product-catalog connects to postgresql as otelu with a password from before the rotation."),
+    (POOLS, "Deployment reports-pgbouncer in namespace default was scaled from 2 to 6 replicas. Each pod keeps a pool of 6 connections to postgresql, and max_connections is 24, so product-reviews gets 'remaining connection slots are reserved'."),
+    (POOLS, "postgresql is out of connection slots: the 6 replicas of reports-pgbouncer hold nearly all of its 24 connections in their pools."),
+    (POOLS, "Connection exhaustion on postgresql: reports-pgbouncer (replicas: 6) opens more connections than max_connections allows. product-reviews, which connects anew for each request, is refused."),
+    (POOLS, "Since reports-pgbouncer was scaled up to 6 pods, pool size times replicas exceeds max_connections of postgresql."),
     (FULL, "valkey-cart was rolled out with --maxmemory 512kb. That is less than an empty server uses, so all writes fail: OOM command not allowed when used memory > 'maxmemory'."),
     (FULL, "The maxmemory of valkey-cart is too low (512kb), and cart cannot store anything."),
     (FULL, "Deployment valkey-cart has args with maxmemory 512kb and noeviction; it refuses HMSET."),
@@ -42,6 +47,11 @@ WRONG = (
     (LOCK, "The Job catalog-maintenance in namespace default uses too much memory, so postgresql is evicted."),
     (LOCK, "A NetworkPolicy keeps product-catalog from reaching postgresql."),
     (LOCK, "product-catalog is broken: its image is a bad build."),
+    (POOLS, "The memory limit of postgresql is too low and it is OOMKilled."),
+    (POOLS, "A session in postgresql holds an exclusive lock on reviews.productreviews, so product-reviews waits."),
+    (POOLS, "The password of otelu in postgresql was rotated, and product-reviews still logs in with the old one."),
+    (POOLS, "product-reviews runs a broken build of its image."),
+    (POOLS, "A NetworkPolicy keeps product-reviews from reaching postgresql."),
     (FULL, "valkey-cart asks for a password that cart does not have."),
     (FULL, "The memory limit of the container of cart is too low, so it is OOMKilled."),
     (FULL, "cart crashes because its image is a broken build."),

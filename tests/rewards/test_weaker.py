@@ -110,6 +110,16 @@ def marked(**metadata: Any) -> tuple[ObjectKey, Manifest]:
     return key, {**found, "metadata": {**found["metadata"], **metadata}}
 
 
+def named_like(value: str) -> tuple[ObjectKey, Manifest]:
+    """A workload with a variable of its own."""
+    return workload(container={"env": [{"name": "ADDR", "value": value}]})
+
+
+def taken_whole(name: str) -> tuple[ObjectKey, Manifest]:
+    """A workload that takes all variables from a ConfigMap."""
+    return workload(container={"envFrom": [{"configMapRef": {"name": name}}]})
+
+
 def from_secret(**ref: Any) -> dict[str, Any]:
     """A container with a password from a Secret."""
     source = {"name": "s", "key": "password", **ref}
@@ -350,6 +360,13 @@ def test_policies_are_compared_by_what_they_let_through(now: Any, opened: str) -
     found = failed([*works, CLOSED], [*works, *now])
     assert set(found) == ({"network"} if opened else set())
     assert opened in found.get("network", "")
+
+
+@pytest.mark.parametrize(("key", "lost"), [("ADDR", False), ("ADDRESS", True)])
+def test_a_setting_may_come_from_a_whole_configmap(key: str, lost: bool) -> None:
+    settings = obj("ConfigMap", "settings", data={key: "geo:8083"})
+    found = failed([named_like("geo:8083")], [taken_whole("settings"), settings])
+    assert ("lost its setting ADDR" in found.get("policy", "")) == lost
 
 
 def test_a_way_out_is_told_by_any_port() -> None:

@@ -23,6 +23,7 @@ from sregym_env.sim.programs.mongod import Mongod
 from sregym_env.sim.programs.opensearch import OpenSearch
 from sregym_env.sim.programs.otel_collector import OtelCollector
 from sregym_env.sim.programs.postgres.client import Psql
+from sregym_env.sim.programs.postgres.pooler import PgBouncer
 from sregym_env.sim.programs.postgres.server import Postgres
 from sregym_env.sim.programs.prometheus_server import PrometheusServer
 from sregym_env.sim.programs.redis import Redis
@@ -61,6 +62,7 @@ PROGRAMS: Mapping[str, Any] = {
         OtelCollector(),
         PrometheusServer(),
         OpenSearch(),
+        PgBouncer(),
         Postgres(),
         Psql(),
         Redis(),

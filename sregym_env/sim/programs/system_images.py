@@ -167,6 +167,12 @@ _OS = {
     "busybox": 'NAME="Alpine Linux"\nID=alpine\nPRETTY_NAME="Alpine Linux v3.20"\n',
 }
 
+_BOUNCERS = {
+    "latest": "1.24.1", "v1.21.0-p2": "1.21.0", "v1.22.1-p0": "1.22.1", "v1.23.1-p2": "1.23.1", "v1.23.1-p3": "1.23.1",
+    "v1.24.0-p0": "1.24.0", "v1.24.1-p1": "1.24.1",
+}  # fmt: skip
+"""Tags of PgBouncer's usual image, and what is in them."""
+
 _CURL_ENTRYPOINT = """#!/bin/sh
 set -e
 if [ "${1#-}" != "$1" ] || ! command -v "$1" > /dev/null; then
@@ -251,6 +257,13 @@ _PEOPLE = (
         _shell_image(f"bitnami/kubectl:{tag}", 86, ("--help",), {"kubectl": Binary("applet"), **_CURL_ONLY}, debian=True,
                      entrypoint=("kubectl",))
         for tag in ("latest", "1.28", "1.29", "1.30", "1.31", "1.32", "1.33")
+    ),
+    *(
+        _shell_image(
+            f"edoburu/pgbouncer:{tag}", 8, ("/usr/bin/pgbouncer", "/etc/pgbouncer/pgbouncer.ini"),
+            dict.fromkeys(("pgbouncer", "/usr/bin/pgbouncer"), Binary("pgbouncer", version)),
+        )
+        for tag, version in _BOUNCERS.items()
     ),
     *(_mongo(f"mongo:{tag}", version) for tag, version in _MONGOS.items()),
     *(

@@ -110,6 +110,23 @@ CAUSES: Mapping[str, tuple[str, ...]] = {
         "{Component} reads {wrong} from its environment variable {field}, which is wrong: nobody serves there.",
         "In the pod template of {workload} the variable {field} is wrong; what takes effect is {wrong}.",
     ),
+    "config_fix_not_rolled_out": (
+        "{Workload} still refers to ConfigMap {wrong}, where {setting} is {value}, which is wrong; the corrected one, {right}, was never "
+        "rolled out.",
+        "The fix of {setting} was never rolled out: it stands in ConfigMap {right}, and the pods of {component} still take their settings "
+        "from {wrong}, where it is {value}.",
+        "{Component} runs with an old configuration. ConfigMap {right} has the corrected {setting}, but {workload} still uses {wrong}.",
+        "In the ConfigMap that {workload} still references, {wrong}, {setting} leads to {value}, where nobody serves; the newer, "
+        "corrected ConfigMap {right} is not referenced by anybody.",
+    ),
+    "connections_exhausted": (
+        "The connection pools of {pooler} ({elsewhere}) exhaust the connections of {component}: {pods} pods keep {size} each, and its "
+        "max_connections is {most}; {field} is {wrong} instead of {right}.",
+        "{Component} has no connection slots left, because the poolers {pooler} in namespace {elsewhere} hold them: {field} was raised "
+        "from {right} to {wrong}, and pool size times pods is more than max_connections.",
+        "Too many clients: Deployment {pooler} (namespace {elsewhere}) keeps pools of {size} connections in {pods} pods, more connections "
+        "than {component} takes, since {field} was set to {wrong}.",
+    ),
     "missing_configmap": (
         "ConfigMap {name} does not exist, and the pods of {component} that mount it hang in ContainerCreating.",
         "The ConfigMap {name} has been deleted, and new pods of {component}, which mount it, never start.",

@@ -71,22 +71,43 @@ def _failed(user: str, known: str | None) -> PgError:
 
 def _crowded(ctx: ProcessContext, data: Cluster, user: str, database: str) -> PgError | None:
     """Whether there are too many connections already."""
-    known = sessions.sessions(ctx).values()
-    most = _whole(storage.setting(ctx, "max_connections"), 100)
-    reserved = _whole(storage.setting(ctx, "superuser_reserved_connections"), 3)
+    taken, most = sessions.connections(ctx), _most(ctx)
     superuser = data.is_superuser(user)
-    if len(known) >= most:
+    if taken >= most:
         return PgError("FATAL", "53300", "sorry, too many clients already")
-    if not superuser and len(known) >= most - reserved:
+    if not superuser and taken >= most - _reserved(ctx):
         text = "remaining connection slots are reserved for roles with the SUPERUSER attribute"
         return PgError("FATAL", "53300", text)
     role = data.roles[user]
-    if 0 <= role.limit <= sum(each.user == user for each in known) and not superuser:
+    if 0 <= role.limit <= sessions.connections(ctx, user=user) and not superuser:
         return PgError("FATAL", "53300", f'too many connections for role "{user}"')
     limit = data.databases[database].limit
-    if 0 <= limit <= sum(each.database == database for each in known) and not superuser:
+    if 0 <= limit <= sessions.connections(ctx, database=database) and not superuser:
         return PgError("FATAL", "53300", f'too many connections for database "{database}"')
     return None
+
+
+def room(ctx: ProcessContext, data: Cluster, user: str, database: str) -> int:
+    """How many more connections a role that may connect can open to a database."""
+    free = _most(ctx) - sessions.connections(ctx)
+    if data.is_superuser(user):
+        return max(free, 0)
+    free -= _reserved(ctx)
+    for limit, taken in (
+        (data.roles[user].limit, sessions.connections(ctx, user=user)),
+        (data.databases[database].limit, sessions.connections(ctx, database=database)),
+    ):
+        if limit >= 0:
+            free = min(free, limit - taken)
+    return max(free, 0)
+
+
+def _most(ctx: ProcessContext) -> int:
+    return _whole(storage.setting(ctx, "max_connections"), 100)
+
+
+def _reserved(ctx: ProcessContext) -> int:
+    return _whole(storage.setting(ctx, "superuser_reserved_connections"), 3)
 
 
 def _whole(text: str, default: int) -> int:

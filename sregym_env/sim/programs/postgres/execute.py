@@ -431,7 +431,12 @@ class Backend:
         return (Field(name, name, evaluator.type(call)),), rows
 
     def _looking(self) -> views.Looking:
-        known = tuple(each for key, each in sessions.sessions(self.server).items() if key != self.identity)
+        known = tuple(
+            one
+            for key, each in sessions.sessions(self.server).items()
+            if key != self.identity
+            for one in each.each
+        )
         now = self.server.now()
         mine = PgSession(
             self.pid, self.user, self.database, self.address, self.since, self.application, "active", self.query, now,
@@ -485,7 +490,7 @@ class Backend:
 
     def terminate(self, pid: Any, *, only_cancel: bool = False) -> bool:
         """End another session, or what it does. Raises Refused."""
-        found = next((each for each in sessions.sessions(self.server).values() if each.pid == pid), None)
+        found = next((each for each in sessions.sessions(self.server).values() if pid in each.pids), None)
         if found is None:
             if pid != self.pid:
                 self.notices.append(f"WARNING:  PID {shown(pid)} is not a PostgreSQL backend process")
@@ -1027,7 +1032,7 @@ class Backend:
         self._owned(found.owner, "database", name)
         if name == self.database:
             raise refuse("55006", "cannot drop the currently open database")
-        using = sum(each.database == name for each in sessions.sessions(self.server).values())
+        using = sessions.connections(self.server, database=name)
         if using:
             raise refuse(
                 "55006",

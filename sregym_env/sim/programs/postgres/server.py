@@ -20,8 +20,6 @@ QUERY_SECONDS = 0.0008
 """Assumed time of a statement by key on a small table."""
 BLOCKED = 86_400.0
 """Seconds that a statement waits for a lock: longer than any client's patience."""
-PER_SESSION = 2 * MIB
-"""Assumed resident memory of a process that serves a connection."""
 AT_REST = 42 * MIB
 """Assumed resident memory of the server and its background processes, shared buffers that were touched included."""
 
@@ -259,8 +257,8 @@ class Postgres(Quiet):
 
     def usage(self, ctx: ProcessContext, rates: Mapping[str, float]) -> Usage:
         """Background processes at rest; a third of a millisecond per statement, some memory per connection."""
-        open_ = len(sessions.sessions(ctx))
-        return Usage(0.003 + 0.0003 * sum(rates.values()), ctx.process.memory + PER_SESSION * open_)
+        open_ = sessions.connections(ctx)
+        return Usage(0.003 + 0.0003 * sum(rates.values()), ctx.process.memory + sessions.PER_SESSION * open_)
 
     @property
     def commands(self) -> Mapping[str, Command]:

@@ -13,9 +13,16 @@ from sregym_env.runtime.frozen import evolve
 from sregym_env.runtime.streams import keyed_bits
 from sregym_env.sim.network import addressing
 from sregym_env.sim.processes.context import ProcessContext
+from sregym_env.sim.programs.defaults import MIB
 
 LOST = "lost"
 """The reason for which a client is woken whose session was ended."""
+
+PER_SESSION = 2 * MIB
+"""Assumed resident memory of a process that serves a connection."""
+
+WATCHING = ("psql", "pgbouncer")
+"""Programs that see at once that a connection of theirs is closed."""
 
 LockHeld = tuple[str, str, str]
 """(database, ``schema.table``, mode)."""
@@ -76,10 +83,33 @@ class PgSession:
     asks: str = ""
     """The mode of the lock that it waits for."""
     locks: tuple[LockHeld, ...] = ()
+    more: tuple[int, ...] = ()
+    """Process ids of the others, where it stands for the connections of a pool, which are all alike."""
+
+    @property
+    def pids(self) -> tuple[int, ...]:
+        """The process ids of the server's children for it."""
+        return (self.pid, *self.more)
+
+    @property
+    def count(self) -> int:
+        """How many connections it stands for."""
+        return 1 + len(self.more)
+
+    @property
+    def each(self) -> tuple[PgSession, ...]:
+        """Its connections one by one."""
+        return (self,) if not self.more else tuple(evolve(self, pid=pid, more=()) for pid in self.pids)
+
+    def without(self, pid: int) -> PgSession | None:
+        """What is left of it when one of its connections is closed; None for nothing."""
+        left = tuple(each for each in self.pids if each != pid)
+        return evolve(self, pid=left[0], more=left[1:]) if left else None
 
 
 def sessions(ctx: ProcessContext) -> Mapping[str, PgSession]:
-    """Sessions of processes that still run, by their identity ``pod-uid/container/restart``."""
+    """Sessions of processes that still run, by their identity ``pod-uid/container/restart``; a process that keeps several
+    pools adds ``#`` and the name of each."""
     return dict(_living(ctx))
 
 
@@ -96,7 +126,14 @@ def alive(ctx: ProcessContext, identity: str) -> bool:
     key = (uid, container)
     addressing.note(ctx.world, "process", key)
     process = ctx.world.processes.get(key)
-    return process is not None and str(process.restart) == restart
+    return process is not None and str(process.restart) == restart.partition("#")[0]
+
+
+def connections(ctx: ProcessContext, *, user: str = "", database: str = "") -> int:
+    """How many connections are open: of everybody, or of a role, or to a database."""
+    return sum(
+        each.count for _, each in _living(ctx) if user in ("", each.user) and database in ("", each.database)
+    )
 
 
 def backend_pid(ctx: ProcessContext, identity: str, since: int) -> int:
@@ -116,21 +153,25 @@ def holder(ctx: ProcessContext, identity: str, database: str, relation: str, mod
 
 
 def put(ctx: ProcessContext, identity: str, session: PgSession | None) -> None:
-    """Change one session, or end it, outside of traffic."""
+    """Change one session, or end it, outside of traffic. A server that has to serve more of them than its container's memory
+    is good for is killed."""
     known = {
         key: each for key, each in ctx.process.state.get("sessions", {}).items() if key != identity and each
     }
     ctx.update(sessions=known if session is None else {**known, identity: session})
+    limit = ctx.process.memory_limit
+    if limit is not None and ctx.process.memory + PER_SESSION * connections(ctx) > limit:
+        ctx.killed()
 
 
 def ended(ctx: ProcessContext, pid: int) -> str:
     """End the session of a process id: the identity that it belonged to, or an empty text where there is none."""
     for key, session in sessions(ctx).items():
-        if session.pid == pid:
-            put(ctx, key, None)
+        if pid in session.pids:
+            put(ctx, key, session.without(pid))
             uid, container, _ = key.rsplit("/", 2)
             client = ctx.world.processes[(uid, container)]
-            if client.program == "psql":
+            if client.program in WATCHING:
                 # It sits on its connection, and sees it close; others find out with their next statement.
                 ProcessContext(ctx.world, client).wake_in(0.01, LOST)
             return key
@@ -140,7 +181,7 @@ def ended(ctx: ProcessContext, pid: int) -> str:
 def cancelled(ctx: ProcessContext, pid: int) -> bool:
     """Cancel what a session does; whether there was one."""
     for key, session in sessions(ctx).items():
-        if session.pid == pid:
+        if pid in session.pids:
             put(ctx, key, evolve(session, state="idle", wait="", asks="", changed=ctx.now()))
             return True
     return False
