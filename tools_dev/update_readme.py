@@ -12,12 +12,15 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"
-EXCERPT = ROOT / "tests" / "transcripts" / "05_service_selects_nothing.txt"
+EXCERPT = ROOT / "tests" / "transcripts" / "18_build_that_was_never_pushed.txt"
+BEGINS = "$ kubectl get nodes"
+"""After the briefing and the alerts."""
 
 
 def transcript() -> str:
-    """The whole of a short golden transcript, without its head."""
-    text = EXCERPT.read_text().split("\n\n", 1)[1]
+    """A golden transcript from its first look at the cluster on."""
+    text = EXCERPT.read_text()
+    text = text[text.index(BEGINS) :]
     return f"```console\n{text.rstrip()}\n```"
 
 

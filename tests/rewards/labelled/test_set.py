@@ -35,8 +35,8 @@ def masked(text: str) -> str:
 
 def test_it_is_large_and_right_and_wrong_are_in_equal_parts() -> None:
     counts = Counter(each.label for each in generated())
-    assert counts["right"] == counts["wrong"] == 1037
-    assert counts["attack"] == 244
+    assert counts["right"] == counts["wrong"] == 1054
+    assert counts["attack"] == 248
     assert len(WHOLE) == len(generated()) + len(written())
 
 
