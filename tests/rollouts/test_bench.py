@@ -119,7 +119,9 @@ def test_no_checkout_borrows_from_another(monkeypatch: pytest.MonkeyPatch) -> No
     assert elsewhere.strangers() == ["sregym_env.borrowed"]
 
 
-SLOW = ("memory", "first_deploy", "shop.deploy", "idle", "large.deploy", "large.list", "large.describe")
+SLOW = (
+    "memory", "first_deploy", "first_base", "shop.deploy", "shop.base", "idle", "large.deploy", "large.list", "large.describe",
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("name", [name for name in PROBES if name not in SLOW])

@@ -108,13 +108,21 @@ def import_() -> Iterator[float]:
 
 
 def first_deploy(app: str = APP) -> Iterator[float]:
-    """Bringing up the cluster and the application, the first time in a process."""
-    imports = (
-        "from sregym_env import apps; from sregym_env.worlds import lived; import sregym_env.shell.shell; "
-        f"app = apps.app({app!r})"
-    )
+    """Bringing up the cluster and the published application, the first time in a process."""
     for _ in range(5):
-        yield _in_fresh_process(imports, "lived.base_world(app, 0)")
+        yield _in_fresh_process(_IMPORTS.format(app=app), "deploy.deployed_world(app)")
+
+
+def first_base(app: str = APP) -> Iterator[float]:
+    """The same with a member of the application's family, which lives through its past."""
+    for _ in range(5):
+        yield _in_fresh_process(_IMPORTS.format(app=app), "lived.base_world(app, 0)")
+
+
+_IMPORTS = (
+    "from sregym_env import apps; from sregym_env.worlds import lived; from sregym_env.sim.bringup import deploy; "
+    "import sregym_env.shell.shell; app = apps.app({app!r})"
+)
 
 
 def _in_fresh_process(before: str, timed: str) -> float:
@@ -328,6 +336,7 @@ def large_describe() -> Iterator[float]:
 PROBES: dict[str, Probe] = {
     "import": import_,
     "first_deploy": first_deploy,
+    "first_base": first_base,
     "reset": reset,
     "member": member,
     "read": read,
@@ -341,6 +350,7 @@ PROBES: dict[str, Probe] = {
     "memory": memory,
     "pickled": pickled,
     "shop.deploy": lambda: first_deploy(SHOP),
+    "shop.base": lambda: first_base(SHOP),
     "shop.reset": lambda: reset(SHOP),
     "shop.fork": lambda: fork(SHOP),
     "idle": idle,

@@ -141,6 +141,9 @@ def _spread(values: Sequence[float]) -> str:
 PROMISES = (
     Promise("import", "import beyond gymnasium", "ms", 50, 150),
     Promise("first_deploy", "first deploy in a process", "ms", 100, 300),
+    Promise(
+        "first_base", "first base world in a process: deployed, and its past lived through", "ms", 100, 300
+    ),
     Promise("reset", "reset of an unseen (problem, seed), over all faults", "ms", 15, 40),
     Promise("member", "reset of a further member of a group", "ms", 0.1, 1),
     Promise("read", "read action", "ms", 0.2, 2),
@@ -155,6 +158,7 @@ PROMISES = (
     Promise("memory", "memory per idle environment", "MB", 1, 3),
     Promise("pickled", "an episode in its middle, pickled and compressed", "kB", 300, 1000),
     Promise("shop.deploy", "Astronomy Shop: first deploy in a process", "ms", 100, 300),
+    Promise("shop.base", "Astronomy Shop: first base world in a process", "ms", 100, 300),
     Promise(
         "shop.reset", "Astronomy Shop: reset of an unseen (problem, seed), over all faults", "ms", 25, 60
     ),
