@@ -111,7 +111,6 @@ _ALL = (
             "label extra service selects /14 !no_node|node_selector !own_selector !foreign_pods|also|shared",
         ),
         valued=("VALUE selector|selects|label|endpoints",),
-        through=("foreign_endpoint_slice",),
         unlike=("own_selector wrong|label|selector",),
         kinds=(
             "Service",

@@ -117,7 +117,7 @@ def priority_preempts_production(
         look=[
             f"kubectl get events -n {target.namespace} --field-selector reason=Preempted",
             show(target),
-            "kubectl get priorityclasses",
+            "kubectl get priorityclasses" + ("" if named else " -o yaml"),
             f"kubectl describe node {node}",
             f"kubectl get pods -n {space} -o yaml",
         ],

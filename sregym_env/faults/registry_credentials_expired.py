@@ -117,6 +117,7 @@ def registry_credentials_expired(
         remedies=[mend(target, corrected, *_again(target)), *([] if place else [mend(target, pointed)])],
         look=[
             f"kubectl get secrets -n {target.namespace}",
+            f"kubectl get events -n {target.namespace} --field-selector reason=Failed",
             f"kubectl get secret {secret} -n {target.namespace} -o yaml",
             f"kubectl get secret {record} -n {valid.namespace} -o yaml",
             show(target),

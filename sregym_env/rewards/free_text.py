@@ -33,7 +33,7 @@ from sregym_env.rewards.details import Details, says
 from sregym_env.rewards.names import Names, names_of
 from sregym_env.rewards.reading.account import Statement, read, statement
 from sregym_env.rewards.reading.blame import Group, bare, blamed, everyone, focus, groups, subjects, troubled
-from sregym_env.rewards.reading.polarity import harmless, of_another
+from sregym_env.rewards.reading.polarity import of_another
 
 _EVIDENCE_CHARS = 160
 
@@ -664,12 +664,6 @@ class Case:
                 first = first or claim
         if first is None or self.contradiction(number) or self._unlike(spec) or self._denied(spec):
             return None
-        if (
-            self._harmless
-            and not self._contrasted(number)
-            and not any(_DEFECTS & set(claim.match.concepts) for claim in claims)
-        ):
-            return None
         return first
 
     def _unlike(self, spec: FaultSpec) -> bool:
@@ -685,24 +679,6 @@ class Case:
     def _shows(self) -> bool:
         """Whether output is copied into the account: what has no words of its own belongs to it then."""
         return any(each.label == "quoted" for each in self.statements)
-
-    @cached_property
-    def _harmless(self) -> bool:
-        """Whether the account only describes what is, and nothing that is amiss."""
-        return harmless(" . ".join(each.masked for each in self.statements))
-
-    def _contrasted(self, number: int) -> bool:
-        """Whether the account gives a fault's value and the healthy one, or a sentence that ends with its value: what is wrong is told by that."""
-        details = self.details[number]
-        for each in self.statements:
-            spans = details.spans(each.text)
-            if spans and each.asserts and not re.search(r"\w", each.text[spans[-1][1] :]):
-                # "The targetPort of Service b is 9999."
-                return True
-        text = " . ".join(each.text for each in self.statements)
-        return bool(details.spec.wrong and details.spans(text)) and any(
-            says(value, text) for value in details.rights
-        )
 
     def _denied(self, spec: FaultSpec) -> bool:
         """Whether the account denies of a fault's own components what is wrong with them: "so geo was not scaled to 0"."""
@@ -1074,9 +1050,6 @@ def _bare(text: str) -> str:
     """Words without the ending of plurals and verbs: "pods leak memory", "it leaks memory"."""
     return re.sub(r"s\b", "", text)
 
-
-_DEFECTS = frozenset({"gone", "absent", "lack", "revoked", "dead", "scaled_away", "expired", "defective", "dropped_user", "incompatible", "unpullable"})  # fmt: skip
-"""Concepts that say by themselves that something is amiss."""
 
 _TOO = re.compile(r"\b(?:too|as well|likewise)\W*$")
 _SUFFERS = re.compile(

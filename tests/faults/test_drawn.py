@@ -39,8 +39,8 @@ LEAST: Mapping[str, int] = {
     "volume_node_conflict": 5,
     "wrong_binary": 6,
     "cpu_limit_too_low": 5,
-    # Four ways to spell out a standard, on a namespace that may have a baseline.
-    "pod_security_restricted": 5,
+    # Two ways to spell out a standard, and what was said before: nothing, mostly, where some container needs a capability.
+    "pod_security_restricted": 3,
     # There is nothing about a machine that is gone but which one it is.
     "node_without_power": 1,
     "pod_anti_affinity_deadlock": 8,

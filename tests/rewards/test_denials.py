@@ -11,7 +11,6 @@ from sregym_env.faults.registry import declaration
 from sregym_env.rewards.checklist import Grade
 from sregym_env.rewards.judge import SpecJudge
 from sregym_env.rewards.labelled.specs import APP_NAME, specs
-from sregym_env.rewards.reading.polarity import harmless
 from sregym_env.runtime.chance import Chance
 
 
@@ -55,16 +54,3 @@ def test_the_declared_cause_passes_whatever_role_is_given_instead(draw: int) -> 
     assert not isinstance(inventory, AppError)
     spec = declaration("revoke_auth_mongodb").bind(inventory, "mongodb-geo", {}, Chance(("draw", draw))).spec
     assert SpecJudge().grade(spec.cause, [spec], inventory.app).passed, spec.cause
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("the two agree on port 9999 and it answers", True),
-        ("its port is 9999 and nobody listens there", False),
-        ("port 9999", False),
-        ("it logs in without trouble", True),
-    ],
-)
-def test_harm_is_told_in_words(text: str, expected: bool) -> None:
-    assert harmless(text) is expected

@@ -55,11 +55,6 @@ def leaning(text: str) -> bool:
     return any(form.search(text) is not None for form in (_CUES["leaning"], _INVERTED, _CUES["disputed"]))
 
 
-def harmless(text: str) -> bool:
-    """Whether an account, lower case and in whole sentences, tells of no harm and of nothing amiss."""
-    return _CUES["predicate"].search(text) is not None and _CUES["harm"].search(text) is None
-
-
 def acquittals(text: str) -> list[tuple[int, int]]:
     """Where a sentence, lower case and with components masked, says that nothing is wrong with what was named."""
     found = []
