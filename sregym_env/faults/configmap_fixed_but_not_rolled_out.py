@@ -61,7 +61,7 @@ class Setting:
 
 
 @dataclass(frozen=True, slots=True)
-class Packed:
+class Sourced:
     """The settings of a component as a ConfigMap, and how its pods take them from it."""
 
     target: ComponentTarget
@@ -385,7 +385,7 @@ def configmap_fixed_but_not_rolled_out(
     that has been so, and ``later`` after how many seconds the correction was made.
     """
     setting = _settings(target)[astray["setting"]]
-    packed, value, retired = Packed(target, setting, whole), astray["value"], astray["retired"]
+    packed, value, retired = Sourced(target, setting, whole), astray["value"], astray["retired"]
     alias = _alias(target, setting, retired)
     first, bad, good = (
         _generated(target, stem, packed.data(text, extra), frozen)
@@ -445,7 +445,7 @@ def _generated(target: ComponentTarget, stem: str, data: dict[str, str], frozen:
     return dict(with_hash(Piece(made, hashed=True)).obj)
 
 
-def _packed(packed: Packed, first: Manifest) -> list[Edit]:
+def _packed(packed: Sourced, first: Manifest) -> list[Edit]:
     """The component takes its settings from a ConfigMap, and everything is as it was."""
     return [Create(first), Rollout(packed.target.workload, packed.changes(first["metadata"]["name"]))]
 
@@ -464,7 +464,7 @@ def _kept(
         return []
     other = ComponentTarget(target.inventory, target.app.by_name[name])
     setting = next(iter(_settings(other).values()))
-    packed = Packed(other, setting, whole)
+    packed = Sourced(other, setting, whole)
     wrong = setting.value.replace(setting.host, f"{setting.host}-v2", 1)
     free = _free(other)
     if more[0] not in free:
