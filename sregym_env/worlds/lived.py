@@ -19,6 +19,7 @@ from sregym_env.runtime.clock import HOUR
 from sregym_env.sim.bringup.plan import cluster_of
 from sregym_env.sim.bringup.renewal import Renewal, prepared
 from sregym_env.sim.embedded import EmbeddedWorld
+from sregym_env.sim.world.alike import made_one
 from sregym_env.worlds import present
 from sregym_env.worlds.clusters import ENOUGH_CPU, ENOUGH_MEMORY, drawn_cluster
 from sregym_env.worlds.nameserver import drawn_zone
@@ -113,6 +114,7 @@ def _made(app: App, number: int, now: int | None) -> EmbeddedWorld:
             zone = drawn_zone(chance.at("zone"))
             varied = vary(app, chance.at("variation"), () if zone is None else zone.names)
             live(world, varied, chance.at("past"), plan.present, zone)
+            _condense(world)
             world.watched_every(GLANCE_SECONDS)
             present.before(world, chance.at("before"))
             world.watched_every(1.0)
@@ -124,6 +126,13 @@ def _made(app: App, number: int, now: int | None) -> EmbeddedWorld:
         f"application {app.name}: none of {ATTEMPTS} worlds that were drawn for it is healthy, the last because "
         f"{refused}; play with variation=False, or see which draw of the application harms it"
     )
+
+
+def _condense(world: EmbeddedWorld) -> None:
+    """Halve the room that a world's objects take, and forget what they were before. Nobody can tell."""
+    world.store.refill(made_one(world.store.tables))
+    # It holds the objects as they were.
+    world.view = None
 
 
 def _is_restless(app: App) -> bool:
