@@ -24,6 +24,7 @@ from sregym_env.faults.problems import Problem
 from sregym_env.rollouts.bench import large
 from sregym_env.rollouts.policies import ExpertPolicy
 from sregym_env.rollouts.runner import run_episode
+from sregym_env.worlds.lived import base_world
 
 try:
     from sregym_env.envs.tasks.pairs import pairs as listed
@@ -283,15 +284,12 @@ def idle() -> Iterator[float]:
     """Megabytes of a thousand compact environments that have been reset, of all applications alike; from sixty of them."""
     problems = [one_of_each_fault(app)[0] for app in apps.bundled()]
     each = [(problem, UNSEEN + seed) for seed in range(20) for problem in problems]
+    # From the beginning: what is kept for all worlds that come is bounded, and takes the place of what was kept before.
+    tracemalloc.start()
     for problem, seed in each:
-        prepare(problem, seed)
-    # What a process remembers of worlds is bounded: others fill it before.
-    for problem in problems:
-        for seed in range(10):
-            SREGymEnv(problem=problem.model_dump(), raise_errors=True).reset(seed=seed)
+        SREGymEnv(problem=problem.model_dump(), raise_errors=True).reset(seed=seed)
     staging.forget()
     gc.collect()
-    tracemalloc.start()
     before = tracemalloc.get_traced_memory()[0]
     kept = []
     for problem, seed in each:
@@ -302,6 +300,22 @@ def idle() -> Iterator[float]:
     used = tracemalloc.get_traced_memory()[0] - before
     tracemalloc.stop()
     yield used / len(kept) / 1000
+
+
+def bases() -> Iterator[float]:
+    """Megabytes of a base world that is kept, of all applications alike."""
+    each = [(apps.app(name), number) for name in apps.bundled() for number in range(5)]
+    for app, number in each[::5]:
+        base_world(app, number)
+    gc.collect()
+    tracemalloc.start()
+    before = tracemalloc.get_traced_memory()[0]
+    for app, number in each:
+        base_world(app, number)
+    gc.collect()
+    used = tracemalloc.get_traced_memory()[0] - before
+    tracemalloc.stop()
+    yield used / (len(each) - len(each[::5])) / 1e6
 
 
 # --- a large cluster --------------------------------------------------------------------------------------
@@ -354,6 +368,7 @@ PROBES: dict[str, Probe] = {
     "shop.reset": lambda: reset(SHOP),
     "shop.fork": lambda: fork(SHOP),
     "idle": idle,
+    "bases": bases,
     "compact": compact,
     "large.deploy": large_deploy,
     "large.list": large_list,

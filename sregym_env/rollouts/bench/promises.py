@@ -170,6 +170,7 @@ PROMISES = (
         500,
         3000,
     ),
+    Promise("bases", "memory per kept base world (64 per application), of all applications", "MB", 5, 10),
     Promise("compact", "read action of a compact environment", "ms", 50, 100),
     Promise("large.deploy", "50 machines: deploying 2,000 pods", "ms", 5000, 15_000),
     Promise("large.list", "50 machines: listing 2,000 pods", "ms", 20, 50),
