@@ -9,7 +9,14 @@ from typing import Any, Self, get_args
 
 import orjson
 
-from sregym_env.cluster.disturbances import DiskCorruption, DiskReadErrors, Disturbance, NodeDown, OfOnePod
+from sregym_env.cluster.disturbances import (
+    DiskCorruption,
+    DiskReadErrors,
+    Disturbance,
+    NodeDown,
+    OfOnePod,
+    ServiceRulesStuck,
+)
 from sregym_env.cluster.forkable import ScheduledAction
 from sregym_env.cluster.health import Alert
 from sregym_env.cluster.http import HttpCall, HttpExchange
@@ -22,6 +29,7 @@ from sregym_env.sim import apiserver
 from sregym_env.sim.cluster import SimCluster
 from sregym_env.sim.machines import power
 from sregym_env.sim.monitoring import alerts
+from sregym_env.sim.network import service_rules
 from sregym_env.sim.network.addressing import NodeSource
 from sregym_env.sim.processes import lifecycle
 from sregym_env.sim.processes.exchange import as_curl
@@ -58,6 +66,8 @@ class SimNodes:
                 self._world.memory.setdefault(failing(disturbance.node), self._world.clock)
             if isinstance(disturbance, NodeDown):
                 power.cut(self._world, disturbance.node)
+            if isinstance(disturbance, ServiceRulesStuck):
+                service_rules.leave(self._world, disturbance.node)
 
     def heal(self, disturbance: Disturbance) -> None:
         """Let it end. Healing what is not there does nothing."""
@@ -69,6 +79,8 @@ class SimNodes:
                 self._world.memory.pop(failing(disturbance.node), None)
             if isinstance(disturbance, NodeDown):
                 power.boot(self._world, disturbance.node)
+            if isinstance(disturbance, ServiceRulesStuck):
+                service_rules.resume(self._world, disturbance.node)
 
 
 class EmbeddedWorld(SimWorld):

@@ -130,6 +130,12 @@ STATEMENTS: dict[str, tuple[str, ...]] = {
         "somebody set internalTrafficPolicy: Local on the service {c}, and its clients run on nodes without a pod of it",
         "Service {c} only passes traffic to pods on the caller's own node (internalTrafficPolicy Local)",
     ),
+    "stale_backend_on_some_nodes": (
+        "kube-proxy on one node is stuck, so clients there are still sent to old pods of {c}",
+        "the kube-proxy of a node hangs and its iptables rules for Service {c} are stale",
+        "kube-proxy has stopped updating its rules on one node; connections to {c} from there go to pods that are gone",
+        "stale iptables rules on one node lead to old addresses of {c}, because kube-proxy no longer syncs there",
+    ),
     "liveness_probe_misconfiguration": (
         "{c}'s livenessProbe checks /healthz on port {port}, which nothing serves, so the kubelet keeps killing it",
         "the liveness probe of deployment {c} is misconfigured ({wrong})",

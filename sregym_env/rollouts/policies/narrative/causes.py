@@ -238,6 +238,14 @@ CAUSES: Mapping[str, tuple[str, ...]] = {
         "Callers on other nodes cannot reach {component}: Service {name} is {wrong} in its internalTrafficPolicy; its endpoints "
         "are ready.",
     ),
+    "stale_service_rules": (
+        "kube-proxy on node {node} is stuck: its rules still send clients there to old pods of {component}, which are gone. Service "
+        "{target} and its endpoints are right.",
+        "The kube-proxy of {node} no longer updates its rules. Whoever calls {component} from that node is sent to pods that have "
+        "been replaced; other nodes are fine.",
+        "Stale iptables rules on {node}, where kube-proxy hangs: connections to Service {target} end at addresses of pods that are "
+        "no more.",
+    ),
     "network_policy_isolation": (
         "NetworkPolicy {name} selects the pods of {component} and allows {allowed}; their connections time out.",
         "The pods of {component} are cut off by the NetworkPolicy {name}, which allows {allowed}.",
