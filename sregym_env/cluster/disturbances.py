@@ -70,6 +70,14 @@ class NodeDown:
 
 
 @dataclass(frozen=True, slots=True)
+class MachineLinkLoss:
+    """A share of the packets that enter or leave a machine is lost on the way; what stays on it is not."""
+
+    node: str
+    fraction: float = 0.3
+
+
+@dataclass(frozen=True, slots=True)
 class ServiceRulesStuck:
     """A machine's kube-proxy follows the API server no more: its rules stay as they are until it starts anew."""
 
@@ -95,6 +103,7 @@ Disturbance = (
     | LinkDelay
     | LinkLoss
     | LoadSurge
+    | MachineLinkLoss
     | NodeDown
     | PodFreeze
     | RegistryLogin

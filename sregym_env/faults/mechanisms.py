@@ -599,6 +599,14 @@ _ALL = (
         through=("foreign_endpoint_slice", "extra_endpoints", "wrong_selector", "local_traffic_only"),
     ),
     Mechanism(
+        "lossy_machine",
+        "disks",
+        ("lossy !policy",),
+        kinds=("Node",),
+        kin=("node_down",),
+        through=("cordoned_nodes", "node_down"),
+    ),
+    Mechanism(
         "bypassed_cluster_dns",
         "names",
         (

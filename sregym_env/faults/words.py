@@ -34,6 +34,8 @@ OBJECTS: Mapping[str, str] = {
     "kube_proxy": r"kube[- _]?proxy(?:-\w+)?(?:'s)?|service prox(?:y|ies)",
     "proxy_rules": r"ip-?tables(?: (?:nat|rules?|chains?|entr(?:y|ies)))*|(?:d?nat|forwarding|proxy|kube-?proxy|service[- ]routing) (?:rules?|entr(?:y|ies)|tables?)"
     r"|kube-(?:svc|sep)\S*|rules? (?:on|of) (?:the |that |this |one |its )?(?:node|machine|host)",
+    "lossy": r"packet[ -]?loss(?:es)?|(?:los(?:es?|ing|t)|drop(?:s|ping|ped)?) (?:\S+ ){0,5}packets|packets (?:\S+ ){0,5}(?:lost|dropped)|retransm\w+|lossy"
+    r"|(?:nic|network (?:card|cable|interface|link|adapter)|uplink|transceiver|switch port)s?",
     "cronjob": r"cron ?-?jobs?|cron (?:task|entry)|scheduled (?:job|task|run|script)s?|(?:periodic|recurring|nightly|hourly) (?:job|task|script|run)s?",
     # services
     "endpoint_slice": r"(?:discovery\.k8s\.io/)?(?:endpoint ?-?)?slices?(?! of (?:time|cpu|the cpu|memory))",
@@ -305,7 +307,7 @@ OTHER_CAUSES = (
     # the data
     r"|slow quer(?:y|ies)|missing index|lacks? an index|index (?:was|is) (?:dropped|missing)|corrupt\w* (?:data|files|index|database|collection)|data (?:is|are|was|were|got) corrupt\w*|collection (?:\S+ ){0,3}(?:empty|dropped|gone)|replica set election|primary election|step(?:ped|s)? down|replication lag"
     # the machines
-    r"|iops|(?:disk|storage|drive)s? (?:is |are |was |got |being )?(?:slow|throttled|saturated)|slow (?:disk|storage|drive)|network (?:card|cable|interface)|\bnic|packet loss|drops? (?:\S+ ){0,4}packets|\bmtu|conntrack\w*|\bcni|calico|flannel|cilium|kernel (?:bug|panic|upgrade)|clock skew|time drift|\bntp|cpu steal|noisy neighbou?r|nodes? (?:\S+ )?(?:was |has been |got )reclaimed"
+    r"|iops|(?:disk|storage|drive)s? (?:is |are |was |got |being )?(?:slow|throttled|saturated)|slow (?:disk|storage|drive)|\bmtu|conntrack\w*|\bcni|calico|flannel|cilium|kernel (?:bug|panic|upgrade)|clock skew|time drift|\bntp|cpu steal|noisy neighbou?r|nodes? (?:\S+ )?(?:was |has been |got )reclaimed"
     # the control plane
     r"|\bpsp|api ?server (?:is |was )?(?:down|overloaded|slow|unavailable)|etcd|controller-manager (?:is )?down|scheduler (?:is )?(?:down|crashed|not running)|pod ?disruption|\bhpa|autoscal\w*|limit ?ranges?|finali[sz]ers?|stuck in terminating|ingress (?:controller|rule|resource|object)|service mesh|istio|envoy|linkerd"
     # names

@@ -204,6 +204,12 @@ _ALL = (
         "right, and clients on other machines are served.",
     ),
     KindOfCause(
+        "lossy_machine",
+        "A machine's network link loses packets",
+        "Whatever enters or leaves one machine is slow or times out, though the machine and its pods are Ready: packets are lost on "
+        "its link and sent again.",
+    ),
+    KindOfCause(
         "bypassed_cluster_dns",
         "Pods bypass the cluster's name server and ask one that does not know its names",
         "dnsPolicy or dnsConfig of a pod template points to a name server outside; other pods resolve well.",

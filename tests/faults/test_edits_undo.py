@@ -99,6 +99,7 @@ NEED_NODES = (
     "gitops_reverts",
     "host_port_conflict",
     "node_without_power",
+    "one_slow_node_gray_failure",
     "pool_times_replicas_exceeds_server",
     "postgres_lock_contention",
     "priority_preempts_production",

@@ -270,8 +270,8 @@ class _Route:
         self, address: str, port: int, ip: str = "", number: int = 0, link: Link | None = None
     ) -> Leg:
         text = f"dial tcp {joined(address, port)}: connect: connection refused"
-        rtt = 0.0001 if link is None else link.rtt
-        return Leg(1.0, "refused", ip or address, number or port, latency=rtt, text=text)
+        rtt, loss = (0.0001, 0.0) if link is None else (link.rtt, link.loss)
+        return Leg(1.0, "refused", ip or address, number or port, latency=rtt, loss=loss, text=text)
 
     def _lost(self, address: str, port: int) -> Leg:
         text = f"dial tcp {joined(address, port)}: i/o timeout"

@@ -238,6 +238,12 @@ CAUSES: Mapping[str, tuple[str, ...]] = {
         "Callers on other nodes cannot reach {component}: Service {name} is {wrong} in its internalTrafficPolicy; its endpoints "
         "are ready.",
     ),
+    "lossy_machine": (
+        "The network link of node {node} loses packets. The node is Ready, but every request to or from its pods is slow or times "
+        "out, those of {component} too.",
+        "Node {node} is degraded: packet loss on its link delays whatever enters or leaves it, among it {component}.",
+        "Packets are lost on the link of node {node}, which is Ready all the while. {component} stands there and is slow.",
+    ),
     "stale_service_rules": (
         "kube-proxy on node {node} is stuck: its rules still send clients there to old pods of {component}, which are gone. Service "
         "{target} and its endpoints are right.",
