@@ -596,7 +596,13 @@ _ALL = (
         valued=("VALUE kube_proxy|proxy_rules",),
         kinds=("DaemonSet", "Pod", "Node"),
         kin=("foreign_endpoint_slice",),
-        through=("foreign_endpoint_slice", "extra_endpoints", "wrong_selector", "local_traffic_only"),
+        through=(
+            "foreign_endpoint_slice",
+            "extra_endpoints",
+            "wrong_selector",
+            "local_traffic_only",
+            "outdated_build_serves",
+        ),
     ),
     Mechanism(
         "lossy_machine",
