@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 
 import pytest
 
@@ -142,6 +143,14 @@ def test_a_service_of_which_the_rules_do_not_know_is_reached_from_other_machines
     assert not _ends(world, node, "user-service-too")
     other = next(n for n in sorted(_nodes(world)) if n != node)
     assert _ends(world, other, "user-service-too") == _endpoints(world, "user-service-too")
+
+
+def test_what_is_left_behind_travels_with_the_world(world: EmbeddedWorld) -> None:
+    world.nodes.apply(ServiceRulesStuck(_node(world, "nginx-thrift")))
+    _rolled_out(world, "user-timeline-service")
+    packed = pickle.loads(pickle.dumps(world))
+    assert packed.digest() == world.digest()
+    assert _suffering(packed) == _suffering(world)
 
 
 def test_healing_it_brings_the_rules_up_to_date(world: EmbeddedWorld) -> None:

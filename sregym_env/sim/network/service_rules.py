@@ -32,8 +32,8 @@ class Left:
     """When they were written last, microseconds."""
     writer: tuple[ProcessKey, int]
     """The process that has written them, and which run of its container that is."""
-    services: frozenset[Key]
-    """Services of which they know."""
+    services: tuple[Key, ...]
+    """Services of which they know, in their order."""
     slices: Mapping[Key, tuple[Manifest, ...]]
     """What was behind these."""
 
@@ -48,7 +48,7 @@ def leave(world: SimWorld, node: str) -> None:
         metadata = piece["metadata"]
         key = (metadata["namespace"], (metadata.get("labels") or {}).get(_SERVICE_LABEL, ""))
         slices[key] = (*slices.get(key, ()), piece)
-    services = frozenset(
+    services = tuple(
         (service["metadata"]["namespace"], service["metadata"]["name"])
         for service in world.store.list("services")
     )
