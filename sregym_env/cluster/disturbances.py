@@ -70,6 +70,21 @@ class NodeDown:
 
 
 @dataclass(frozen=True, slots=True)
+class MachineLinkLoss:
+    """A share of the packets that enter or leave a machine is lost on the way; what stays on it is not."""
+
+    node: str
+    fraction: float = 0.3
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceRulesStuck:
+    """A machine's kube-proxy follows the API server no more: its rules stay as they are until it starts anew."""
+
+    node: str
+
+
+@dataclass(frozen=True, slots=True)
 class RegistryLogin:
     """A registry outside the cluster knows a login from now on, or does no more."""
 
@@ -83,8 +98,17 @@ OfOnePod = LinkDelay | LinkLoss | PodFreeze
 """Disturbances that strike a pod."""
 
 Disturbance = (
-    DiskCorruption | DiskReadErrors | LinkDelay | LinkLoss | LoadSurge | NodeDown | PodFreeze | RegistryLogin
+    DiskCorruption
+    | DiskReadErrors
+    | LinkDelay
+    | LinkLoss
+    | LoadSurge
+    | MachineLinkLoss
+    | NodeDown
+    | PodFreeze
+    | RegistryLogin
+    | ServiceRulesStuck
 )
 
-OF_MACHINES = (DiskCorruption, DiskReadErrors, NodeDown)
+OF_MACHINES = (DiskCorruption, DiskReadErrors, NodeDown, ServiceRulesStuck)
 """Those that strike a machine and no pod, and in which chance has no part for who does not read its disk."""

@@ -366,6 +366,25 @@ class NodeTarget(InApp):
 
 
 @dataclass(frozen=True)
+class MachineTarget(InApp):
+    """One worker node that bears a part of the users' path.
+
+    It is called after one of the components on that path, because which node that is differs from world to world: one on
+    which it stands, unless that is none that such a fault can strike.
+    """
+
+    node: str
+    components: tuple[str, ...]
+    """Components on the path that stand on it, the one by which it is called first."""
+    namesake: str
+
+    @property
+    def name(self) -> str:
+        """``machine-of-cart``."""
+        return f"machine-of-{self.namesake}"
+
+
+@dataclass(frozen=True)
 class NamespaceTarget(InApp):
     """One namespace of the application."""
 

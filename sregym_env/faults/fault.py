@@ -92,6 +92,8 @@ class Fault:
     """Objects that a legal repair may change, replace or lose, beside the one that is wrong."""
     additions: Sequence[tuple[str, str]] = ()
     """(resource, namespace) of objects that a legal repair may make there, under whatever name."""
+    empties: Sequence[str] = ()
+    """Nodes out of order, which a legal repair may drain: pods of others go elsewhere as well."""
     answers: Sequence[str] = ()
     """Fields of a pod template (``tolerations``, ``resources``) by which any workload may come to terms with the cause."""
     aliases: Sequence[str] = ()
@@ -281,6 +283,7 @@ class FaultInstance:
             everywhere=shared,
             answers=tuple(self.fault.answers),
             additions=frozenset(self.fault.additions),
+            machines=frozenset(self.fault.empties),
         )
 
     def _places(self) -> Iterator[ObjectKey]:

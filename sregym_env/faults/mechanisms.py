@@ -587,6 +587,32 @@ _ALL = (
         through=("network_policy_isolation",),
     ),
     Mechanism(
+        "stale_service_rules",
+        "service",
+        (
+            "kube_proxy stuck|stale|bygone|wrong|fails|dead|absent /14",
+            "proxy_rules stale|bygone|stuck|wrong|dead|gone /14",
+        ),
+        valued=("VALUE kube_proxy|proxy_rules",),
+        kinds=("DaemonSet", "Pod", "Node"),
+        kin=("foreign_endpoint_slice",),
+        through=(
+            "foreign_endpoint_slice",
+            "extra_endpoints",
+            "wrong_selector",
+            "local_traffic_only",
+            "outdated_build_serves",
+        ),
+    ),
+    Mechanism(
+        "lossy_machine",
+        "disks",
+        ("lossy !policy",),
+        kinds=("Node",),
+        kin=("node_down",),
+        through=("cordoned_nodes", "node_down"),
+    ),
+    Mechanism(
         "bypassed_cluster_dns",
         "names",
         (

@@ -59,6 +59,8 @@ class Reach:
     """Fields of a pod, by name, by which any workload may come to terms with the cause."""
     additions: frozenset[tuple[str, str]] = frozenset()
     """(resource, namespace) of what it may make there, under whatever name."""
+    machines: frozenset[str] = frozenset()
+    """Nodes whose pods it may send elsewhere, whosesoever they are."""
 
 
 def wrongs(edits: tuple[Edit, ...]) -> tuple[Wrong, ...]:

@@ -31,6 +31,11 @@ OBJECTS: Mapping[str, str] = {
     r"|ports? (?:\d+ )?(?:itself )?(?:on|of) (?:the|its|their|every|each|all|any|whatever) (?:worker |single )?(?:node|host|machine|worker|box)(?:s|es)?(?: itself)?|(?:node|host|machine|box)(?:'s)? (?:own )?ports?(?! (?:forward|map))|ports? straight on the (?:node|host|machine)"
     r"|(?:\d{4,5}|ports?) (?:\d+ )?on (?:the|its|their|every|each|any|all)(?: of the)? (?:node|host|machine|worker)s?(?: itself)?",
     "update_strategy": r"max ?-?unavailable|max ?-?surge|roll-?outs?(?= (?:\S+ ){0,4}(?:free to|allowed to|may|permitted to|kill|remove|took|takes|removed|killed))|(?:rolling ?-?)?(?:update|rollout|deployment) ?-?strateg(?:y|ies)|strategy|rollingupdate",
+    "kube_proxy": r"kube[- _]?proxy(?:-\w+)?(?:'s)?|service prox(?:y|ies)",
+    "proxy_rules": r"ip-?tables(?: (?:nat|rules?|chains?|entr(?:y|ies)))*|(?:d?nat|forwarding|proxy|kube-?proxy|service[- ]routing) (?:rules?|entr(?:y|ies)|tables?)"
+    r"|kube-(?:svc|sep)\S*|rules? (?:on|of) (?:the |that |this |one |its )?(?:node|machine|host)",
+    "lossy": r"packet[ -]?loss(?:es)?|(?:los(?:es?|ing|t)|drop(?:s|ping|ped)?) (?:\S+ ){0,5}packets|packets (?:\S+ ){0,5}(?:lost|dropped)|retransm\w+|lossy"
+    r"|(?:nic|network (?:card|cable|interface|link|adapter)|uplink|transceiver|switch port)s?",
     "cronjob": r"cron ?-?jobs?|cron (?:task|entry)|scheduled (?:job|task|run|script)s?|(?:periodic|recurring|nightly|hourly) (?:job|task|script|run)s?",
     # services
     "endpoint_slice": r"(?:discovery\.k8s\.io/)?(?:endpoint ?-?)?slices?(?! of (?:time|cpu|the cpu|memory))",
@@ -281,6 +286,8 @@ DEFECTS: Mapping[str, str] = {
     r"|nothing (?:is )?(?:on|at|behind|open)|nobody(?:'s| is)? home|no listeners?|no open (?:port|socket)|does(?: not|n't) (?:speak|use|have open|run)|speaks? (?:only|nothing)|(?:has|have) never (?:\w+ )?(?:offered|served|listened|opened|exposed)|not (?:\w+ )?(?:listened|bound|open)"
     r"|there(?:'s| is) nothing|has been nothing|nothing (?:there )?(?:answers|listens|lives|replies)|nobody (?:answers|lives|is there)|knock\w*",
     "listens": r"listen\w*|serves? on|bound|binds?|opens?",
+    "stuck": r"stuck|hang(?:s|ing)?|hung|froze\w*|wedged|stall(?:s|ed)|stops?|stopped|ceas(?:es|ed)|halted|unresponsive|out of (?:sync|date)"
+    rf"|(?:no longer|{_NOT.strip()}|never)(?: \w+){{0,2}} (?:updat|sync|refresh|follow|pick|notic|process|program|rewrit|appl|writ|watch|react|learn)\w*|last (?:sync|updat)\w*|missed|dropped (?:the )?(?:updates?|changes?|removals?)",
     "fails": r"fail\w*|crash\w*|crash-?loop\w*|exits?|dies|panics?|500s?|break\w*|bug\w*|bugg?y|defect\w*|does(?: not|n't) (?:work|start|stay|come)|unstable|regression|misbehav\w*",
 }
 
@@ -300,7 +307,7 @@ OTHER_CAUSES = (
     # the data
     r"|slow quer(?:y|ies)|missing index|lacks? an index|index (?:was|is) (?:dropped|missing)|corrupt\w* (?:data|files|index|database|collection)|data (?:is|are|was|were|got) corrupt\w*|collection (?:\S+ ){0,3}(?:empty|dropped|gone)|replica set election|primary election|step(?:ped|s)? down|replication lag"
     # the machines
-    r"|iops|(?:disk|storage|drive)s? (?:is |are |was |got |being )?(?:slow|throttled|saturated)|slow (?:disk|storage|drive)|network (?:card|cable|interface)|\bnic|packet loss|drops? (?:\S+ ){0,4}packets|\bmtu|conntrack\w*|(?:iptables|kube-?proxy)(?:'s)?(?: \S+){0,2} (?:(?:is|was|are|got) (?:\w+ )?(?:broken|down|stale|buggy|wrong|failing|dead|corrupt\w*|misconfigured|outdated|overloaded)|crash\w*|fail\w*|bugs?|stopped|hangs?|hung|flushed|out of sync)|(?:broken|stale|buggy|wrong|failing|dead|corrupt\w*|misconfigured|crash\w*|faulty) (?:iptables|kube-?proxy)|\bcni|calico|flannel|cilium|kernel (?:bug|panic|upgrade)|clock skew|time drift|\bntp|cpu steal|noisy neighbou?r|nodes? (?:\S+ )?(?:was |has been |got )reclaimed"
+    r"|iops|(?:disk|storage|drive)s? (?:is |are |was |got |being )?(?:slow|throttled|saturated)|slow (?:disk|storage|drive)|\bmtu|conntrack\w*|\bcni|calico|flannel|cilium|kernel (?:bug|panic|upgrade)|clock skew|time drift|\bntp|cpu steal|noisy neighbou?r|nodes? (?:\S+ )?(?:was |has been |got )reclaimed"
     # the control plane
     r"|\bpsp|api ?server (?:is |was )?(?:down|overloaded|slow|unavailable)|etcd|controller-manager (?:is )?down|scheduler (?:is )?(?:down|crashed|not running)|pod ?disruption|\bhpa|autoscal\w*|limit ?ranges?|finali[sz]ers?|stuck in terminating|ingress (?:controller|rule|resource|object)|service mesh|istio|envoy|linkerd"
     # names

@@ -80,6 +80,8 @@ class PodAtCall:
     key: ObjectKey
     makers: tuple[ObjectKey, ...]
     """Its controller, that one's controller, and so on."""
+    node: str = ""
+    """Where it stood."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +139,9 @@ def call(world: World) -> Called:
     return Called(
         objects=objects,
         pods=tuple(
-            PodAtCall(obj["metadata"]["uid"], key, tuple(_makers(obj, objects)))
+            PodAtCall(
+                obj["metadata"]["uid"], key, tuple(_makers(obj, objects)), obj["spec"].get("nodeName", "")
+            )
             for key, obj in objects.items()
             if key[0] == "pods" and _is_well(obj)
         ),

@@ -62,7 +62,12 @@ def harm(
     changed = list(_changed(world, called, done, accepted, answers, grave))
     changed += _cut_off(reaches, done)
     left = list(_left(world, reaches, done, accepted, grave))
-    lost = list(_restarted(called, free, answers, done, ended(world, called, done, noisy)))
+    emptied = frozenset(node for reach in reaches for node in reach.machines)
+    lost = [
+        pod
+        for pod in _restarted(called, free, answers, done, ended(world, called, done, noisy))
+        if pod.node not in emptied
+    ]
     # The cluster's own may need it; what somebody else runs there is none of a repair's.
     grave.extend(
         f"{_told(pod)} belongs to others"

@@ -9,7 +9,15 @@ from typing import Any, Self, get_args
 
 import orjson
 
-from sregym_env.cluster.disturbances import DiskCorruption, DiskReadErrors, Disturbance, NodeDown, OfOnePod
+from sregym_env.cluster.disturbances import (
+    DiskCorruption,
+    DiskReadErrors,
+    Disturbance,
+    MachineLinkLoss,
+    NodeDown,
+    OfOnePod,
+    ServiceRulesStuck,
+)
 from sregym_env.cluster.forkable import ScheduledAction
 from sregym_env.cluster.health import Alert
 from sregym_env.cluster.http import HttpCall, HttpExchange
@@ -22,12 +30,13 @@ from sregym_env.sim import apiserver
 from sregym_env.sim.cluster import SimCluster
 from sregym_env.sim.machines import power
 from sregym_env.sim.monitoring import alerts
+from sregym_env.sim.network import service_rules
 from sregym_env.sim.network.addressing import NodeSource
 from sregym_env.sim.processes import lifecycle
 from sregym_env.sim.processes.exchange import as_curl
 from sregym_env.sim.users.traffic import SimTraffic
 from sregym_env.sim.world import SimWorld
-from sregym_env.sim.world.figures import failing
+from sregym_env.sim.world.figures import failing, losing
 from sregym_env.sim.world.logs import ContainerLog
 from sregym_env.sim.world.shared import SharedLog
 from sregym_env.sim.world.simworld import GRAIN
@@ -58,6 +67,12 @@ class SimNodes:
                 self._world.memory.setdefault(failing(disturbance.node), self._world.clock)
             if isinstance(disturbance, NodeDown):
                 power.cut(self._world, disturbance.node)
+            if isinstance(disturbance, MachineLinkLoss):
+                key = losing(disturbance.node)
+                spells = self._world.memory.get(key, ())
+                self._world.memory[key] = (*spells, (self._world.clock, 0, disturbance.fraction))
+            if isinstance(disturbance, ServiceRulesStuck):
+                service_rules.leave(self._world, disturbance.node)
 
     def heal(self, disturbance: Disturbance) -> None:
         """Let it end. Healing what is not there does nothing."""
@@ -69,6 +84,14 @@ class SimNodes:
                 self._world.memory.pop(failing(disturbance.node), None)
             if isinstance(disturbance, NodeDown):
                 power.boot(self._world, disturbance.node)
+            if isinstance(disturbance, MachineLinkLoss):
+                key = losing(disturbance.node)
+                self._world.memory[key] = tuple(
+                    (begin, end or self._world.clock, share)
+                    for begin, end, share in self._world.memory.get(key, ())
+                )
+            if isinstance(disturbance, ServiceRulesStuck):
+                service_rules.resume(self._world, disturbance.node)
 
 
 class EmbeddedWorld(SimWorld):

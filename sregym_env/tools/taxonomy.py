@@ -198,6 +198,18 @@ _ALL = (
         "time out, though its endpoints are ready.",
     ),
     KindOfCause(
+        "stale_service_rules",
+        "kube-proxy on a machine no longer updates its rules",
+        "Clients on one machine are still sent to pods that are gone: its kube-proxy is stuck. Service, endpoints and pods are "
+        "right, and clients on other machines are served.",
+    ),
+    KindOfCause(
+        "lossy_machine",
+        "A machine's network link loses packets",
+        "Whatever enters or leaves one machine is slow or times out, though the machine and its pods are Ready: packets are lost on "
+        "its link and sent again.",
+    ),
+    KindOfCause(
         "bypassed_cluster_dns",
         "Pods bypass the cluster's name server and ask one that does not know its names",
         "dnsPolicy or dnsConfig of a pod template points to a name server outside; other pods resolve well.",

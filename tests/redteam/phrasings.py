@@ -130,6 +130,18 @@ STATEMENTS: dict[str, tuple[str, ...]] = {
         "somebody set internalTrafficPolicy: Local on the service {c}, and its clients run on nodes without a pod of it",
         "Service {c} only passes traffic to pods on the caller's own node (internalTrafficPolicy Local)",
     ),
+    "one_slow_node_gray_failure": (
+        "the network link of node {r} loses packets, so {c} there is slow",
+        "packet loss on {r}: requests to and from its pods, {c} among them, time out",
+        "{r} is degraded by a lossy network link although it is Ready, which slows {c}",
+        "node {r} drops packets and has many retransmissions; {c} runs on it",
+    ),
+    "stale_backend_on_some_nodes": (
+        "kube-proxy on one node is stuck, so clients there are still sent to old pods of {c}",
+        "the kube-proxy of a node hangs and its iptables rules for Service {c} are stale",
+        "kube-proxy has stopped updating its rules on one node; connections to {c} from there go to pods that are gone",
+        "stale iptables rules on one node lead to old addresses of {c}, because kube-proxy no longer syncs there",
+    ),
     "liveness_probe_misconfiguration": (
         "{c}'s livenessProbe checks /healthz on port {port}, which nothing serves, so the kubelet keeps killing it",
         "the liveness probe of deployment {c} is misconfigured ({wrong})",

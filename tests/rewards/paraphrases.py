@@ -56,6 +56,11 @@ RIGHT: dict[str, tuple[str, ...]] = {
         "A new initContainer (wait-for-legacy-config) was added to {c}. It blocks forever because the thing it waits for, legacy-config-service, isn't there.",
         "Stuck init container in {c}: wait-for-legacy-config is waiting for legacy-config-service.",
     ),
+    "stale_backend_on_some_nodes": (
+        "kube-proxy on one of the nodes hangs. Since the last rollout of {c} clients there are still sent to the pods that were replaced; from the other nodes it works.",
+        "The iptables rules of a single node are stale: its kube-proxy has stopped syncing, so calls to {c} from there end at addresses that no pod has any more.",
+        "{c} and its endpoints are fine. It's the kube-proxy of one machine, which no longer updates its rules, so what runs there talks to dead pods of {c}.",
+    ),
     "internal_traffic_policy_local": (
         "Service {c} is set to internalTrafficPolicy: Local. {a} runs on a node without a pod of {c}, so its connections are dropped.",
         "Someone changed internalTrafficPolicy of Service {c} from Cluster to Local; only callers on the same node get through.",
@@ -406,6 +411,11 @@ NEAR: dict[str, tuple[str, ...]] = {
         "The liveness probe of {c} is misconfigured.",
         "{c} has a sidecar that binds the same port.",
         "{c} cannot mount the ConfigMap legacy-config, which was deleted.",
+    ),
+    "stale_backend_on_some_nodes": (
+        "A NetworkPolicy blocks traffic to {c}.",
+        "The selector of Service {c} matches no pods, so it has no endpoints.",
+        "The last rollout of {c} brought a faulty image, which crashes.",
     ),
     "internal_traffic_policy_local": (
         "A NetworkPolicy blocks traffic to {c}.",

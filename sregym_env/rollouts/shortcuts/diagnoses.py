@@ -27,7 +27,7 @@ STUFFING = (
     "a missing environment variable, an environment variable with a wrong port, an internalTrafficPolicy Local, "
     "a liveness probe that leaves no time for the start, a second EndpointSlice with foreign addresses, "
     "a left-over Deployment whose old build still serves, an RPC time-out of 50 ms that is too short, 30 retries of calls, "
-    "a garbage collector GOGC set too low, a corrected ConfigMap that was never rolled out while the workload still refers to the old one, "
+    "a kube-proxy that is stuck, packet loss on the network link of a node, a garbage collector GOGC set too low, a corrected ConfigMap that was never rolled out while the workload still refers to the old one, "
     "a pooler whose min_pool_size times replicas exceeds max_connections so that there are too many clients"
 )
 """Something of every mechanism there is, with the fields that such faults change."""

@@ -13,6 +13,7 @@ from sregym_env.sim.monitoring.machines_up import node_targets, nodes, reachable
 from sregym_env.sim.monitoring.metrics import SYSTEM_CPU, SYSTEM_MEMORY
 from sregym_env.sim.monitoring.readings import Times, Values
 from sregym_env.sim.monitoring.scrapes import Family, Job, Question, Row, Target, shaken, steady
+from sregym_env.sim.world.figures import losing
 
 JOB = Job("node-exporter")
 
@@ -148,6 +149,38 @@ def _bytes(
     yield {"device": "eth0"}, np.floor(idle + _requests(question, node, times) * size)
 
 
+SEGMENTS = 6.0
+"""Assumed TCP segments that a machine sends for every request."""
+SEGMENTS_IDLE = 40.0
+"""The same per second of a machine that nobody asks anything: heartbeats, watches, scrapes."""
+LOST_ANYWAY = 4e-5
+"""Assumed share of segments that are sent again though nothing is wrong."""
+
+
+def _segments(question: Question, node: str, times: Times) -> Values:
+    idle = np.maximum((times - _booted(question, node)) / SECOND, 0.0) * SEGMENTS_IDLE
+    return np.asarray(idle + _requests(question, node, times) * SEGMENTS)
+
+
+def _sent(question: Question, node: str, times: Times) -> Iterator[tuple[Mapping[str, str], Values]]:
+    yield {}, np.floor(_segments(question, node, times))
+
+
+def _sent_again(question: Question, node: str, times: Times) -> Iterator[tuple[Mapping[str, str], Values]]:
+    """What is lost is sent until it arrives: by the machine whose packets are lost, and by the others as far as they send
+    to it (assumed: to all machines alike)."""
+    total = _segments(question, node, times) * LOST_ANYWAY
+    there = nodes(question)
+    for name in there:
+        share = 1.0 if name == node else 1.0 / max(len(there) - 1, 1)
+        for begin, end, lost in question.world.memory.get(losing(name), ()):
+            first = np.full(len(times), begin)
+            last = np.maximum(np.minimum(times, end) if end else times, begin)
+            during = _segments(question, node, last) - _segments(question, node, first)
+            total = total + during * share * lost / (1.0 - lost)
+    yield {}, np.floor(np.maximum.accumulate(total))
+
+
 def _conntrack(question: Question, node: str, times: Times) -> Iterator[tuple[Mapping[str, str], Values]]:
     ahead = times + SECOND
     rate = _requests(question, node, ahead) - _requests(question, node, times)
@@ -188,6 +221,8 @@ FAMILIES: tuple[Family, ...] = (
     _family("node_filesystem_free_bytes", "gauge", "Filesystem free space in bytes.", partial(_disk_left, 1.0)),
     _family("node_network_receive_bytes_total", "counter", "Network device statistic receive_bytes.", partial(_bytes, 700.0)),
     _family("node_network_transmit_bytes_total", "counter", "Network device statistic transmit_bytes.", partial(_bytes, 1050.0)),
+    _family("node_netstat_Tcp_OutSegs", "untyped", "Statistic TcpOutSegs.", _sent),
+    _family("node_netstat_Tcp_RetransSegs", "untyped", "Statistic TcpRetransSegs.", _sent_again),
     _family("node_nf_conntrack_entries", "gauge", "Number of currently allocated flow entries for connection tracking.", _conntrack),
     _family("node_nf_conntrack_entries_limit", "gauge", "Maximum size of connection tracking table.", _conntrack_limit),
     _family("node_boot_time_seconds", "gauge", "Node boot time, in unixtime.", _boot),

@@ -5,14 +5,16 @@ Indexes are derived from the store's sorted lists (:mod:`sregym_env.sim.world.de
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from operator import is_
 from typing import Any, NamedTuple, TypeVar
 
 from sregym_env.cluster.app import App
+from sregym_env.cluster.disturbances import ServiceRulesStuck
 from sregym_env.kube.types import Manifest
+from sregym_env.sim.network import service_rules
 from sregym_env.sim.world import SimWorld
 from sregym_env.sim.world.derived import DerivedFrom, DerivedFromEach
 from sregym_env.sim.world.inquiry import Inquiry, Read
@@ -131,6 +133,11 @@ def _ground(world: SimWorld) -> tuple[Any, ...]:
             node["metadata"]["name"]
             for node in nodes
             if not reachable_machine(world, node["metadata"]["name"])
+        ],
+        [
+            each.node
+            for each in world.disturbances
+            if isinstance(each, ServiceRulesStuck) and service_rules.left(world, each.node)
         ],
     )
 
@@ -621,19 +628,29 @@ def source_ip(world: SimWorld, source: Source) -> str:
     return source.ip if isinstance(source, Process) else node_address(world, source.node)
 
 
-def endpoints(world: SimWorld, namespace: str, service: str, port: Manifest | None = None) -> list[Endpoint]:
+def endpoints(
+    world: SimWorld, namespace: str, service: str, port: Manifest | None = None, *, node: str = ""
+) -> list[Endpoint]:
     """Everything behind a Service: all addresses, or those that have the given Service port.
 
     EndpointSlices are read; a Service without any (one without a selector whose Endpoints are kept by hand)
-    is read from its Endpoints.
+    is read from its Endpoints. With a ``node`` it is what the rules of that machine say of it.
     """
     note(world, "behind", (namespace, service))
-    slices = _by_service(world.store.list(SLICES)).get((namespace, service))
+    slices: Sequence[Manifest] | None = _by_service(world.store.list(SLICES)).get((namespace, service))
+    if node and world.disturbances and (old := service_rules.left(world, node)) is not None:
+        slices = old.slices.get((namespace, service))
     if slices:
         name = None if port is None else port.get("name", "")
         return [endpoint for piece in slices for endpoint in _by_port(piece).get(name, ())]
     manual = world.store.get("endpoints", namespace, service)
     return [] if manual is None else _manual_endpoints(manual, port)
+
+
+def forwarded(world: SimWorld, node: str, namespace: str, service: str) -> bool:
+    """Whether a machine has rules for a Service at all: without any its address leads out of the cluster."""
+    old = service_rules.left(world, node) if node and world.disturbances else None
+    return old is None or (namespace, service) in old.services
 
 
 def _ports_of(piece: Manifest) -> dict[str | None, list[Endpoint]]:

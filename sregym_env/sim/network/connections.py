@@ -155,10 +155,13 @@ class _Route:
         return (self._lost(address, port),)
 
     def _balanced(
-        self, service: Manifest, entry: Manifest, address: str, port: int, local: bool
+        self, service: Manifest, entry: Manifest, address: str, port: int, local: bool, node: str = ""
     ) -> tuple[Leg, ...]:
-        metadata = service["metadata"]
-        every = addressing.endpoints(self.world, metadata["namespace"], metadata["name"], entry)
+        """``node`` is the machine that forwards, where it is not the client's own."""
+        metadata, by = service["metadata"], node or self.source.node
+        if not addressing.forwarded(self.world, by, metadata["namespace"], metadata["name"]):
+            return (self._lost(address, port),)
+        every = addressing.endpoints(self.world, metadata["namespace"], metadata["name"], entry, node=by)
         found = addressing.usable(every)
         if local and found:
             # Endpoints elsewhere but none here: kube-proxy drops; where there are none at all it rejects.
@@ -190,7 +193,7 @@ class _Route:
             local = behind[0]["spec"].get("externalTrafficPolicy") == "Local"
             if local:
                 return self._node_local(behind, address, node, port)
-            return self._balanced(*behind, address, port, False)
+            return self._balanced(*behind, address, port, False, node)
         claimed = addressing.host_port(self.world, node, port, self.protocol)
         if claimed is not None:
             return (self._pod(*claimed, address, port, node),)
@@ -200,7 +203,9 @@ class _Route:
         self, behind: tuple[Manifest, Manifest], address: str, node: str, port: int
     ) -> tuple[Leg, ...]:
         metadata = behind[0]["metadata"]
-        every = addressing.endpoints(self.world, metadata["namespace"], metadata["name"], behind[1])
+        every = addressing.endpoints(
+            self.world, metadata["namespace"], metadata["name"], behind[1], node=node
+        )
         found = [endpoint for endpoint in addressing.usable(every) if endpoint.node == node]
         if not found:
             return (self._lost(address, port),)
@@ -265,8 +270,8 @@ class _Route:
         self, address: str, port: int, ip: str = "", number: int = 0, link: Link | None = None
     ) -> Leg:
         text = f"dial tcp {joined(address, port)}: connect: connection refused"
-        rtt = 0.0001 if link is None else link.rtt
-        return Leg(1.0, "refused", ip or address, number or port, latency=rtt, text=text)
+        rtt, loss = (0.0001, 0.0) if link is None else (link.rtt, link.loss)
+        return Leg(1.0, "refused", ip or address, number or port, latency=rtt, loss=loss, text=text)
 
     def _lost(self, address: str, port: int) -> Leg:
         text = f"dial tcp {joined(address, port)}: i/o timeout"

@@ -324,7 +324,9 @@ def _find_server(world: SimWorld, source: Source, server: str) -> tuple[Process 
         )
         if port is None:
             return None, QUERY_TIMEOUT, False
-        behind = addressing.usable(addressing.endpoints(world, metadata["namespace"], metadata["name"], port))
+        behind = addressing.usable(
+            addressing.endpoints(world, metadata["namespace"], metadata["name"], port, node=source.node)
+        )
         if not behind:
             # kube-proxy rejects packets to a Service without endpoints.
             return None, 0.001, True

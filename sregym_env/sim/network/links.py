@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sregym_env.cluster.disturbances import LinkDelay, LinkLoss, PodFreeze
+from sregym_env.cluster.disturbances import LinkDelay, LinkLoss, MachineLinkLoss, PodFreeze
 from sregym_env.sim.network.addressing import reachable_machine
 from sregym_env.sim.world import SimWorld
 
@@ -55,10 +55,10 @@ def path(world: SimWorld, node: str, pod: PodName, far_node: str, far_pod: PodNa
             return Link(up=False, rtt=rtt)
     if not world.disturbances:
         return _UNDISTURBED[rtt]
-    return _disturbed(world, rtt, pod, far_pod)
+    return _disturbed(world, rtt, node, pod, far_node, far_pod)
 
 
-def _disturbed(world: SimWorld, rtt: float, pod: PodName, far_pod: PodName) -> Link:
+def _disturbed(world: SimWorld, rtt: float, node: str, pod: PodName, far_node: str, far_pod: PodName) -> Link:
     jitter = 0.0
     passed = 1.0
     answers = True
@@ -66,6 +66,9 @@ def _disturbed(world: SimWorld, rtt: float, pod: PodName, far_pod: PodName) -> L
     for disturbance in world.disturbances:
         if isinstance(disturbance, PodFreeze):
             answers = answers and (disturbance.namespace, disturbance.pod) != far_pod
+        elif isinstance(disturbance, MachineLinkLoss):
+            if node != far_node and disturbance.node in (node, far_node):
+                passed *= 1.0 - disturbance.fraction
         # Delay and loss sit on the pod's interface; loopback does not pass it.
         elif isinstance(disturbance, LinkDelay | LinkLoss) and not local:
             if (disturbance.namespace, disturbance.pod) not in (pod, far_pod):

@@ -17,7 +17,7 @@ from sregym_env.shell.commands import names
 from sregym_env.shell.commands.curl import curl
 from sregym_env.shell.shell import Shell
 from sregym_env.sim.network import dns
-from sregym_env.sim.network.connections import joined
+from sregym_env.sim.network.connections import connect, joined
 from sregym_env.sim.network.dns import Resolution
 from sregym_env.sim.network.tls import Tls
 from sregym_env.sim.processes import exchange
@@ -380,14 +380,18 @@ def _ping(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) ->
     head = f"PING {host} ({address}): 56 data bytes\n"
     # Any port will do: a refusal is an answer, too.
     done = exchange.dial(ctx.world, ctx.process, address, 7)
-    lost = done.outcome == "timeout"
-    rtt = f"{done.seconds * 1000:.3f}"
-    lines = "" if lost or "q" in flags else "".join(
-        f"64 bytes from {address}: seq={i} ttl=62 time={rtt} ms\n" for i in range(count)
+    leg = connect(ctx.world, ctx.process, address, 7).legs[0]
+    lost = done.outcome == "timeout" and not leg.loss
+    rtt = f"{(leg.latency if leg.loss else done.seconds) * 1000:.3f}"
+    # Nobody sends an echo again.
+    back = [] if lost else [i for i in range(count) if not leg.loss or ctx.chance("ping") >= leg.loss]
+    lines = "" if "q" in flags else "".join(
+        f"64 bytes from {address}: seq={i} ttl=62 time={rtt} ms\n" for i in back
     )  # fmt: skip
     stopped = "" if given or "w" in flags else "^C"
-    tail = f"{stopped}\n--- {host} ping statistics ---\n{count} packets transmitted, {0 if lost else count} packets received, "
-    tail += f"{100 if lost else 0}% packet loss\n"
+    tail = f"{stopped}\n--- {host} ping statistics ---\n{count} packets transmitted, {len(back)} packets received, "
+    tail += f"{100 * (count - len(back)) // max(count, 1)}% packet loss\n"
+    lost = not back
     if not lost:
         tail += f"round-trip min/avg/max = {rtt}/{rtt}/{rtt} ms\n"
     last = (_seconds(flags["W"]) if "W" in flags else 10.0) if lost else 0.0

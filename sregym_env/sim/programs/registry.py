@@ -17,6 +17,7 @@ from sregym_env.sim.programs.httpd import Httpd
 from sregym_env.sim.programs.jaeger_v2 import JaegerV2
 from sregym_env.sim.programs.kafka.broker import Kafka
 from sregym_env.sim.programs.kube_apiserver import KubeApiserver
+from sregym_env.sim.programs.kube_proxy import KubeProxy
 from sregym_env.sim.programs.locust import Locust
 from sregym_env.sim.programs.measured import Exporter, LokiServer
 from sregym_env.sim.programs.mongod import Mongod
@@ -54,6 +55,7 @@ PROGRAMS: Mapping[str, Any] = {
         FlagdUi(),
         Kafka(),
         KubeApiserver(),
+        KubeProxy(),
         Locust(),
         LokiServer(),
         Memcached(),

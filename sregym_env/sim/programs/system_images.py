@@ -21,12 +21,13 @@ def _daemon(
     settings: DaemonSettings,
     entrypoint: tuple[str, ...] = (),
     program: str = "daemon",
+    tools: tuple[str, ...] = (),
 ) -> Image:
-    """An image with one program in it and no shell."""
+    """An image with one program in it and no shell, and what tools that program needs."""
     return Image(
         reference,
         size * MB,
-        {binary: Binary(program, settings)},
+        {binary: Binary(program, settings), **{name: Binary("applet") for name in tools}},
         entrypoint or (binary,),
         toolbox="none",
     )
@@ -71,7 +72,9 @@ def of_version(version: str) -> tuple[Image, ...]:
             30,
             "kube-proxy",
             DaemonSettings(_klog('server_linux.go:66] "Using iptables proxy"', 'shared_informer.go:320] Caches are synced for service config'),
-                           (10249,), (10256,), 20 * MIB, 0.001),
+                           (10249, 10256), (), 20 * MIB, 0.001),
+            program="kube_proxy",
+            tools=("iptables", "iptables-save"),
         ),
     )  # fmt: skip
 

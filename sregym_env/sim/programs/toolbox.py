@@ -22,7 +22,7 @@ from sregym_env.shell.shell import Shell as NewShell
 from sregym_env.sim.containers import view
 from sregym_env.sim.network import dns
 from sregym_env.sim.processes.context import ProcessContext
-from sregym_env.sim.programs import httpd, image_tools, mongo_shell, net_tools, visits
+from sregym_env.sim.programs import httpd, image_tools, kube_proxy, mongo_shell, net_tools, visits
 from sregym_env.sim.programs.image_tools import format_date
 from sregym_env.sim.programs.machine import commands, crictl, kernel_files
 from sregym_env.sim.programs.visits import Visit
@@ -644,6 +644,7 @@ TOOLS: Mapping[str, Tool] = {
     **commands.TOOLS,
     **crictl.TOOLS,
     **net_tools.TOOLS,
+    **kube_proxy.TOOLS,
     **image_tools.TOOLS,
 }
 

@@ -13,6 +13,12 @@ def failing(node: str) -> str:
     return f"disk.failing:{node}"
 
 
+def losing(node: str) -> str:
+    """The ``memory`` key of when packets of a machine were lost: (begin, end, share) each, microseconds; the end of the
+    last one is 0 while it goes on."""
+    return f"link.losing:{node}"
+
+
 @dataclass(frozen=True, slots=True)
 class ContainerFigures:
     """What the control group of one running container has counted since the container started."""

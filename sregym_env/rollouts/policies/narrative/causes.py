@@ -238,6 +238,20 @@ CAUSES: Mapping[str, tuple[str, ...]] = {
         "Callers on other nodes cannot reach {component}: Service {name} is {wrong} in its internalTrafficPolicy; its endpoints "
         "are ready.",
     ),
+    "lossy_machine": (
+        "The network link of node {node} loses packets. The node is Ready, but every request to or from its pods is slow or times "
+        "out, those of {component} too.",
+        "Node {node} is degraded: packet loss on its link delays whatever enters or leaves it, among it {component}.",
+        "Packets are lost on the link of node {node}, which is Ready all the while. {component} stands there and is slow.",
+    ),
+    "stale_service_rules": (
+        "kube-proxy on node {node} is stuck: its rules still send clients there to old pods of {component}, which are gone. Service "
+        "{target} and its endpoints are right.",
+        "The kube-proxy of {node} no longer updates its rules. Whoever calls {component} from that node is sent to pods that have "
+        "been replaced; other nodes are fine.",
+        "Stale iptables rules on {node}, where kube-proxy hangs: connections to Service {target} end at addresses of pods that are "
+        "no more.",
+    ),
     "network_policy_isolation": (
         "NetworkPolicy {name} selects the pods of {component} and allows {allowed}; their connections time out.",
         "The pods of {component} are cut off by the NetworkPolicy {name}, which allows {allowed}.",

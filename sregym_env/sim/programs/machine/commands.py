@@ -572,7 +572,9 @@ TOOLS: Mapping[str, Tool] = {
 }  # fmt: skip
 """Commands by name; ``top`` needs to know what is to be seen (:func:`top`)."""
 
-ON_MACHINES = frozenset("dmesg journalctl systemctl crictl vmstat ss netstat ip sysctl lsblk".split())
+ON_MACHINES = frozenset(
+    "dmesg journalctl systemctl crictl vmstat ss netstat ip iptables iptables-save sysctl lsblk".split()
+)
 _EXTRA = frozenset(("iostat", "smartctl"))
 
 
