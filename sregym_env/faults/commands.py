@@ -26,6 +26,7 @@ SHORT = {
     "pods": "pod",
     "nodes": "node",
     "endpointslices.discovery.k8s.io": "endpointslice",
+    "cronjobs.batch": "cronjob",
 }
 """How people call resources on the command line."""
 

@@ -958,6 +958,19 @@ _ALL = (
         through=("memory_limit_too_low", "excessive_resource_request"),
     ),
     Mechanism(
+        "jobs_never_end",
+        "admission",
+        (
+            "never_ends cronjob|job_run !table_lock|open_transaction|table|init_container /16",
+            "sidecar never_ends !init_container /12",
+            "piles_up cronjob|job_run !table_lock|open_transaction /12",
+        ),
+        valued=("VALUE never_ends|piles_up",),
+        kinds=("CronJob", "Job"),
+        kin=("quota_blocks_pods",),
+        through=("quota_blocks_pods", "scaled_to_zero", "port_conflict", "blocked_init_container"),
+    ),
+    Mechanism(
         "certificate_expired",
         "credentials",
         ("certificate expired", "certificate wrong|dead|fails expired|again"),

@@ -332,6 +332,12 @@ _ALL = (
         "A CronJob or controller sets a field wrong at every run; who only mends the field has it wrong again.",
     ),
     KindOfCause(
+        "jobs_never_end",
+        "Runs of a scheduled job never end, and hold places or resources that others need",
+        "Jobs of a CronJob go on when their work is done, as with a sidecar that never exits: their pods pile up until a quota, or "
+        "the cluster, has nothing left for others.",
+    ),
+    KindOfCause(
         "certificate_expired",
         "A certificate has expired",
         "A serving certificate is past its date, so that whoever verifies it refuses the connection (x509: expired).",
