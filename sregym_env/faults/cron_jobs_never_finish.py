@@ -148,7 +148,10 @@ def cron_jobs_never_finish(
         ],
         accepts=[ObjectRef("resourcequotas", quota, target.namespace)],
         aliases=[sidecar, quota],
-        cured=[_Limits(ObjectRef("resourcequotas", quota, target.namespace), hard), _Ends(task, sidecar, port)],
+        cured=[
+            _Limits(ObjectRef("resourcequotas", quota, target.namespace), hard),
+            _Ends(task, sidecar, port),
+        ],
     )
 
 

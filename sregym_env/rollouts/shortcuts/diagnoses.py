@@ -28,7 +28,8 @@ STUFFING = (
     "a liveness probe that leaves no time for the start, a second EndpointSlice with foreign addresses, "
     "a left-over Deployment whose old build still serves, an RPC time-out of 50 ms that is too short, 30 retries of calls, "
     "a garbage collector GOGC set too low, a corrected ConfigMap that was never rolled out while the workload still refers to the old one, "
-    "a pooler whose min_pool_size times replicas exceeds max_connections so that there are too many clients"
+    "a pooler whose min_pool_size times replicas exceeds max_connections so that there are too many clients, "
+    "Jobs of a CronJob that never complete because of a sidecar that keeps running"
 )
 """Something of every mechanism there is, with the fields that such faults change."""
 

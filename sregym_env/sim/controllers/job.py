@@ -487,4 +487,6 @@ def _restarted(change: Change) -> bool:
 
 _owner = OwnerKeys("Job")
 
-CONTROLLER = Controller("job", {RESOURCE: own_key, "pods": _wake_for_pod}, retried("job", reconcile, FIRST_RETRY, LONGEST_RETRY))
+CONTROLLER = Controller(
+    "job", {RESOURCE: own_key, "pods": _wake_for_pod}, retried("job", reconcile, FIRST_RETRY, LONGEST_RETRY)
+)

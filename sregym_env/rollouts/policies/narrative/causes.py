@@ -119,6 +119,14 @@ CAUSES: Mapping[str, tuple[str, ...]] = {
         "In the ConfigMap that {workload} still references, {wrong}, {setting} leads to {value}, where nobody serves; the newer, "
         "corrected ConfigMap {right} is not referenced by anybody.",
     ),
+    "jobs_never_end": (
+        "The Jobs of CronJob {name} never complete: their sidecar container {wrong} goes on when the task is done, and the pods that "
+        "are left behind use up ResourceQuota {quota}, so no pod of {component} can be created.",
+        "CronJob {name} runs {wrong} as a regular container beside its task. It never exits, so no run of it ends, and its pods have "
+        "piled up until the quota {quota} had no room for {component}.",
+        "Every run of CronJob {name} leaves a pod that keeps running, because its sidecar {wrong} never terminates; they fill the "
+        "quota {quota} of the namespace and {component} gets no pods.",
+    ),
     "connections_exhausted": (
         "The connection pools of {pooler} ({elsewhere}) exhaust the connections of {component}: {pods} pods keep {size} each, and its "
         "max_connections is {most}; {field} is {wrong} instead of {right}.",
