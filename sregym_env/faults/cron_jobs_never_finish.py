@@ -74,6 +74,7 @@ def cron_jobs_never_finish(
     ),
     port: int = drawn(one_of(24224, 5170, 8125, 9125, 12201, 5140, 6514, 9514, 24225, 7070), published=24224),
     way: str = drawn(one_of(*LISTENERS), published="echoed"),
+    first: bool = drawn(one_of(True, False), published=False),
     schedule: str = drawn(one_of(*[each for each in PERIODS if each != "* * * * *"]), published="* * * * *"),
     quota: str = drawn(
         fresh("resourcequotas", "pod-quota", "{app}-pods", "team-quota", "namespace-pods", "tenant-budget", "{app}-ceiling", "capacity",
@@ -93,7 +94,8 @@ def cron_jobs_never_finish(
     Every run does its work within a minute, and leaves a pod that holds its place for good. When nothing is left of the
     ResourceQuota, a component that was scaled down for some minutes (``seconds``) finds its places taken. More room, fewer
     pods or a deadline put it off: a run has to end by itself, with success. To suspend or delete the CronJob is to stop the
-    application's own work, which nobody asked for. ``room`` is how many pods the quota leaves at first, ``since`` how old it is.
+    application's own work, which nobody asked for. ``first`` says that the sidecar is the first of the pod's containers, ``room`` how many pods the quota leaves at first,
+    and ``since`` how old that is.
     """
     task = ObjectRef(CRONS, cron, target.namespace)
     there = sum(
@@ -102,14 +104,14 @@ def cron_jobs_never_finish(
         for pod in target.inventory.pods
     )
     hard = there + room
-    made = _cronjob(task, schedule, sidecar, port, way)
+    helper = _container(sidecar, LISTENERS[way].format(port=port))
+    made = _cronjob(task, schedule, port, helper, first)
     pod = "/spec/jobTemplate/spec/template/spec"
-    helper = made["spec"]["jobTemplate"]["spec"]["template"]["spec"]["containers"][1]
     native = patch(
         task,
         [
             {"op": "add", "path": f"{pod}/initContainers", "value": [{**helper, "restartPolicy": "Always"}]},
-            {"op": "remove", "path": f"{pod}/containers/1"},
+            {"op": "remove", "path": f"{pod}/containers/{0 if first else 1}"},
         ],
     )
     # Whatever has lost a pod meanwhile waits as long as its controller does; a new revision does not.
@@ -164,7 +166,7 @@ def _quota(name: str, namespace: str, pods: int) -> Manifest:
     }
 
 
-def _cronjob(task: ObjectRef, schedule: str, sidecar: str, port: int, way: str) -> Manifest:
+def _cronjob(task: ObjectRef, schedule: str, port: int, helper: Manifest, first: bool) -> Manifest:
     """A task that tells the container beside it what it has done, and fails where nobody takes it."""
     labels = {"task": task.name}
     again = f'n=$((n+1)); if [ $n -ge {TRIES} ]; then echo "nothing takes records on port {port}"; exit 1; fi; sleep 2'
@@ -172,6 +174,7 @@ def _cronjob(task: ObjectRef, schedule: str, sidecar: str, port: int, way: str) 
         f"echo starting {task.name}; sleep 12; n=0; "
         f'until echo "{task.name} done" | nc -w 2 127.0.0.1 {port}; do {again}; done; echo "{task.name}: records delivered"'
     )
+    work = _container("task", script)
     return {
         "apiVersion": "batch/v1",
         "kind": "CronJob",
@@ -189,10 +192,7 @@ def _cronjob(task: ObjectRef, schedule: str, sidecar: str, port: int, way: str) 
                         "metadata": {"labels": labels},
                         "spec": {
                             "restartPolicy": "Never",
-                            "containers": [
-                                _container("task", script),
-                                _container(sidecar, LISTENERS[way].format(port=port)),
-                            ],
+                            "containers": [helper, work] if first else [work, helper],
                         },
                     },
                 },
