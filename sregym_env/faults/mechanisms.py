@@ -971,6 +971,24 @@ _ALL = (
         through=("quota_blocks_pods", "scaled_to_zero", "port_conflict", "blocked_init_container"),
     ),
     Mechanism(
+        "autoscaler_counts_others",
+        "resources",
+        (
+            "autoscaler averages foreign_pods|others_pods /26",
+            "autoscaler overlaps /22",
+            "overlaps averages utilization /22",
+        ),
+        valued=("VALUE autoscaler|utilization averages|overlaps|foreign_pods|others_pods|selects /26",),
+        kinds=("Deployment", "HorizontalPodAutoscaler"),
+        through=(
+            "cpu_throttling",
+            "extra_endpoints",
+            "wrong_selector",
+            "excessive_resource_request",
+            "scaled_to_zero",
+        ),
+    ),
+    Mechanism(
         "certificate_expired",
         "credentials",
         ("certificate expired", "certificate wrong|dead|fails expired|again"),

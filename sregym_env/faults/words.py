@@ -311,6 +311,11 @@ OTHER_CAUSES = (
 """What else breaks applications on Kubernetes and is none of the taxonomy's: who says so has another cause in mind."""
 
 ACTS: Mapping[str, str] = {
+    "utilization": r"(?:cpu )?utili[sz]ations?|(?:cpu )?usage|averages?",
+    "averages": r"averag\w+|count(?:s|ed|ing)?|dilut\w+|includ\w+|skew\w*|mis-?count\w*|adds? up|takes? (?:\w+ )?into account|mix\w*|lumps?|sums? up|measures?|looks? at|fooled|drag\w* down|lower\w*",
+    "overlaps": r"overlap\w*|also (?:match\w*|select\w*|covers?|fits?|catch\w*|picks?)|same (?:selector|labels?)|shar(?:e|es|ing) (?:the |its |a )?(?:\w+ )?(?:selector|labels?)|too broad|both match|match\w* (?:both|as well|too)",
+    "others_pods": r"siblings?(?:'s)?(?: pods?)?|(?:pods?|replicas?|workers?|copies) (?:of|from|that belong to) (?:another|other|a second|a different|the other|the sibling|somebody else)|(?:another|other|a different|a second) (?:workload|deployment)(?:'s)?|idle (?:pods?|replicas?|workers?|copies|ones?)|pods? (?:that|which) (?:are|is) not (?:its|their)|(?:pods?|idle) (?:of|in) (?:deployment )?@_*",
+    "autoscaler": r"(?:horizontal ?-?)?(?:pod ?-?)?auto-?scal(?:er|ing)\w*|hpas?|scaler",
     "job_run": r"(?:job|task|batch|run) ?pods?|jobs|(?:each|every|any|a|its|the|one|this|no|finished|old) (?:job|run)|runs (?:of|never|that|which|do|go|keep|stay|pile)|job objects?",
     "never_ends": r"never (?:\w+ )?(?:ends?|ended|complet\w+|finish\w*|terminat\w+|exits?|exited|stops?|stopped|returns?|reach\w* completion|go(?:es)? away|succeed\w*)"
     r"|(?:do|does|did|can|will|is|are)(?: not|n't|not) (?:ever |yet )?(?:end|complet\w*|finish\w*|exit\w*|terminat\w*|stop\w*|go away|told to (?:end|stop|exit))|cannot (?:end|complete|finish|exit|terminate)"

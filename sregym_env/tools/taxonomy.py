@@ -338,6 +338,12 @@ _ALL = (
         "the cluster, has nothing left for others.",
     ),
     KindOfCause(
+        "autoscaler_counts_others",
+        "An autoscaler counts pods that are not its target's",
+        "A HorizontalPodAutoscaler averages over all pods that match its target's selector; another workload's match too, so that it "
+        "scales by what they use and ask for.",
+    ),
+    KindOfCause(
         "certificate_expired",
         "A certificate has expired",
         "A serving certificate is past its date, so that whoever verifies it refuses the connection (x509: expired).",
