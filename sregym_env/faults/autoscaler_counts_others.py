@@ -46,7 +46,6 @@ def _scalable(target: ComponentTarget) -> bool:
         target.component.stateless
         and target.component.workload == "deployments.apps"
         and target.inventory.declares(target.component)
-        and target.declares("resources", "limits", "cpu")
         and cores(target.app, target.name) >= LEAST
     )
 

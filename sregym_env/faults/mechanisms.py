@@ -976,6 +976,7 @@ _ALL = (
         (
             "autoscaler averages foreign_pods|others_pods /26",
             "autoscaler overlaps /22",
+            "autoscaler selector averages /26",
             "overlaps averages utilization /22",
         ),
         valued=("VALUE autoscaler|utilization averages|overlaps|foreign_pods|others_pods|selects /26",),

@@ -95,6 +95,7 @@ NEED_NODES = (
     "silent_data_corruption",
     "stale_coredns_config",
     "storage_user_unregistered",
+    "autoscaler_counts_others",
     "cron_jobs_never_finish",
     "gitops_reverts",
     "host_port_conflict",
