@@ -10,7 +10,7 @@ from sregym_env.cluster.api import World
 from sregym_env.cluster.edits import AwaitRollout, Create, Delete, JsonPatch, ObjectRef, Rollout, Scale
 from sregym_env.cluster.targets import ComponentTarget, components
 from sregym_env.faults.choices import fresh, one_of
-from sregym_env.faults.commands import apply, delete, show
+from sregym_env.faults.commands import apply, delete, put, restart, show
 from sregym_env.faults.drawn import drawn
 from sregym_env.faults.fault import Fault, Finding, fault
 from sregym_env.faults.storms import IDLE, LEAST, SCALERS, STEADY
@@ -120,7 +120,18 @@ def autoscaler_counts_others(
         matures=MATURES,
         details={"field": "labels", "wrong": name},
         facts={"scaler": scaler, "sibling": name, "percent": percent},
-        remedies=[[delete(sibling), apply(apart), "sleep 120"]],
+        # Where probes kill what is overloaded, those that are left use too little for anybody to see that they are too few, and who has
+        # registered at every start is asked for all of them.
+        remedies=[
+            [
+                delete(sibling),
+                apply(apart),
+                put(autoscaler, "/spec/minReplicas", PODS),
+                *restart(target, [target.name]),
+                "sleep 180",
+                put(autoscaler, "/spec/minReplicas", FEWEST),
+            ]
+        ],
         look=[
             f"kubectl get hpa -n {target.namespace}",
             f"kubectl describe hpa {scaler} -n {target.namespace}",

@@ -27,6 +27,7 @@ SHORT = {
     "nodes": "node",
     "endpointslices.discovery.k8s.io": "endpointslice",
     "cronjobs.batch": "cronjob",
+    "horizontalpodautoscalers.autoscaling": "hpa",
 }
 """How people call resources on the command line."""
 
