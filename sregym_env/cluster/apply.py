@@ -21,6 +21,7 @@ from sregym_env.cluster.edits import (
     Create,
     Cycle,
     Delete,
+    Downtime,
     Edit,
     Elapse,
     Enroll,
@@ -173,6 +174,9 @@ def apply(world: World, edit: Edit, manager: str = "") -> Undo:
         case Cycle():
             _cycle(world, edit.component)
             return None
+        case Downtime():
+            _pause(world, edit)
+            return None
         case Redeploy():
             return _redeploy(world, edit, manager)
         case Rollout():
@@ -302,6 +306,16 @@ def _cycle(world: World, component: str) -> None:
     while waited < GONE_LIMIT and _pods(world, component):
         world.advance(1.0)
         waited += 1.0
+    _scale(world.cluster, workload, replicas)
+
+
+def _pause(world: World, edit: Downtime) -> None:
+    """Scale a component's workload to zero and, some time later, back."""
+    resource, namespace, name = world.app.workload_of(edit.component)
+    workload = ObjectRef(resource, name, namespace)
+    replicas = _get(world.cluster, workload)["spec"].get("replicas", 1)
+    _scale(world.cluster, workload, 0)
+    world.advance(edit.seconds)
     _scale(world.cluster, workload, replicas)
 
 

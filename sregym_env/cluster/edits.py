@@ -197,6 +197,15 @@ class Cycle:
 
 
 @dataclass(frozen=True, slots=True)
+class Downtime:
+    """A component's workload is at zero for a while and then as large as before, as in a window of maintenance. Undo has
+    nothing to do."""
+
+    component: str
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
 class Surge:
     """The users of an application want more for a while, and then as much as ever. Undo has nothing to do."""
 
@@ -242,6 +251,7 @@ Edit = (
     | Substitute
     | Restart
     | AwaitRollout
+    | Downtime
     | Surge
     | Enroll
     | Thin

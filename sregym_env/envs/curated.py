@@ -37,6 +37,7 @@ CURATED: tuple[str, ...] = (
     "service_wrong_pod_selection_hotel_reservation",
     "wrong_service_selector_hotel_reservation",
     "nightly_rebalance_oom_hotel_reservation",
+    "cronjob_sidecar_blocks_completion_hotel_reservation",
     "rolling_update_misconfigured_hotel_reservation",
     "service_port_conflict_hotel_reservation",
     "silent_data_corruption",

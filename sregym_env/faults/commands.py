@@ -26,6 +26,8 @@ SHORT = {
     "pods": "pod",
     "nodes": "node",
     "endpointslices.discovery.k8s.io": "endpointslice",
+    "cronjobs.batch": "cronjob",
+    "horizontalpodautoscalers.autoscaling": "hpa",
 }
 """How people call resources on the command line."""
 

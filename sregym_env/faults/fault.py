@@ -28,7 +28,7 @@ from sregym_env.cluster.api import World
 from sregym_env.cluster.apply import Undo
 from sregym_env.cluster.composed import seen_by
 from sregym_env.cluster.disturbances import Disturbance
-from sregym_env.cluster.edits import Cycle, Edit, Exec, ObjectRef, Part, RecreatePods, Surge, Thin
+from sregym_env.cluster.edits import Cycle, Downtime, Edit, Exec, ObjectRef, Part, RecreatePods, Surge, Thin
 from sregym_env.cluster.inventory import Inventory, ObjectKey
 from sregym_env.cluster.targets import ROLLED, TargetRule
 from sregym_env.errors import ProblemError, UsageError
@@ -74,6 +74,8 @@ class Fault:
     about while its cause stays; and those that the fault has changed beforehand, and will change back."""
     matures: float = 0.0
     """Seconds from when it is there until it can bite: what grows, expires or comes at its hour takes its time."""
+    grows: bool = False
+    """Whether it gets worse all the time once it can bite, so that the ordinary event by which it does is soon there."""
     recurs: float = 0.0
     """Seconds within which it hurts again, where it comes and goes: somebody is called when it does."""
     details: Mapping[str, Any] = field(default_factory=dict)
@@ -293,7 +295,7 @@ class FaultInstance:
     def _neighbours(self) -> Iterator[str]:
         """Components that its trigger restarts, and those that need a faulty one to start."""
         for edit in self.fault.trigger:
-            if isinstance(edit, RecreatePods | Part | Cycle):
+            if isinstance(edit, RecreatePods | Part | Cycle | Downtime):
                 yield edit.component
         for name in self.target.components:
             for need in ("start", "request"):

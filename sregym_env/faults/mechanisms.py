@@ -984,6 +984,38 @@ _ALL = (
         through=("memory_limit_too_low", "excessive_resource_request"),
     ),
     Mechanism(
+        "jobs_never_end",
+        "admission",
+        (
+            "never_ends cronjob|job_run !table_lock|open_transaction|table|init_container /16",
+            "sidecar never_ends !init_container /12",
+            "piles_up cronjob|job_run !table_lock|open_transaction /12",
+        ),
+        valued=("VALUE never_ends|piles_up",),
+        kinds=("CronJob", "Job"),
+        kin=("quota_blocks_pods",),
+        through=("quota_blocks_pods", "scaled_to_zero", "port_conflict", "blocked_init_container"),
+    ),
+    Mechanism(
+        "autoscaler_counts_others",
+        "resources",
+        (
+            "autoscaler averages foreign_pods|others_pods /26",
+            "autoscaler overlaps /22",
+            "autoscaler selector averages /26",
+            "overlaps averages utilization /22",
+        ),
+        valued=("VALUE autoscaler|utilization averages|overlaps|foreign_pods|others_pods|selects /26",),
+        kinds=("Deployment", "HorizontalPodAutoscaler"),
+        through=(
+            "cpu_throttling",
+            "extra_endpoints",
+            "wrong_selector",
+            "excessive_resource_request",
+            "scaled_to_zero",
+        ),
+    ),
+    Mechanism(
         "certificate_expired",
         "credentials",
         ("certificate expired", "certificate wrong|dead|fails expired|again"),

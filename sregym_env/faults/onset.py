@@ -20,6 +20,7 @@ from sregym_env.cluster.apply import Undo
 from sregym_env.cluster.edits import (
     Create,
     Cycle,
+    Downtime,
     Edit,
     JsonPatch,
     MergePatch,
@@ -77,7 +78,8 @@ BESIDE = (20000.0, 1.0)
 """Median, seconds, and spread (lognormal) of how long what harms nobody by itself has been there."""
 
 STALLED = (600.0, 0.8)
-"""The same for a rollout that does not get ahead, which somebody sees sooner or later, and between two events."""
+"""The same for a rollout that does not get ahead, which somebody sees sooner or later, for what gets worse all the time,
+and between two events."""
 
 LONGEST_WAIT = 3 * 86400.0
 
@@ -329,7 +331,7 @@ def _wait_for_trouble(
     stalled = any(isinstance(edit, Rollout) for edit in instance.fault.edits)
     for number, event in enumerate(_events(world, instance, chance)):
         if pastime is not None:
-            law = STALLED if stalled or number else WAITING
+            law = STALLED if stalled or number or instance.fault.grows else WAITING
             wait = min(LONGEST_WAIT, chance.lognormal(f"wait.{number}", *law))
             pastime(wait, chance.at("meanwhile", number))
         event()
@@ -348,6 +350,10 @@ def _events(world: World, instance: FaultInstance, chance: Chance) -> Iterator[C
             yield lambda name=edit.component: _restarted(world, instance, name, chance)  # type: ignore[misc]
             # A rollout of a client stalls where its readiness asks for what is gone: the old pods serve until they go.
             yield lambda name=edit.component: _moved(world, instance, name)  # type: ignore[misc]
+        elif isinstance(edit, Downtime):
+            yield lambda window=edit: _scaled_down_and_up(  # type: ignore[misc]
+                world, instance.target.workload_of(window.component), chance, window.seconds
+            )
         elif not isinstance(edit, Cycle):
             yield lambda other=edit: _quietly(world, other)  # type: ignore[misc]
 
@@ -356,8 +362,9 @@ def _quietly(world: World, edit: Edit) -> None:
     edits_apply.apply(world, edit)
 
 
-def _scaled_down_and_up(world: World, target: ObjectRef, chance: Chance) -> None:
-    """A window in which a workload is scaled down, as schedules and maintenance do, and up again after it.
+def _scaled_down_and_up(world: World, target: ObjectRef, chance: Chance, seconds: float = 0.0) -> None:
+    """A window in which a workload is scaled down, as schedules and maintenance do, and up again after it; how long it is
+    is drawn where it is not said.
 
     The Deployment's newest ReplicaSet gets all pods then: an older one that served on is no more.
     """
@@ -366,7 +373,7 @@ def _scaled_down_and_up(world: World, target: ObjectRef, chance: Chance) -> None
     tool = delivery(world.app)
     by = scaler_of(cluster, target, tool, chance.at("window"))
     rescale(cluster, target, 0, by, tool)
-    world.advance(chance.at("window", target.name).uniform("length", 45.0, 400.0))
+    world.advance(seconds or chance.at("window", target.name).uniform("length", 45.0, 400.0))
     rescale(cluster, target, wanted, by, tool)
 
 

@@ -224,6 +224,9 @@ _CURATED = (
     _hotel("wrong_service_selector_hotel_reservation", ("service_selector_mismatch", "frontend")),
     _hotel("nightly_rebalance_oom_hotel_reservation", ("recurring_memory_cut", "recommendation")),
     _hotel(
+        "cronjob_sidecar_blocks_completion_hotel_reservation", ("cron_jobs_never_finish", "recommendation")
+    ),
+    _hotel(
         "rolling_update_misconfigured_hotel_reservation", ("rolling_update_misconfigured", "recommendation")
     ),
     _hotel("service_port_conflict_hotel_reservation", ("host_port_conflict", "recommendation")),

@@ -50,7 +50,6 @@ _REASONS: Mapping[str, str] = {
     "dev_shm_exhaustion_hotel_reservation": "strikes a workload of its own, which serves nobody",
     "pod_cidr_exhaustion_hotel_reservation": "Calico's pools of addresses are not modelled",
     "calico_route_reflector_label_drift_hotel_reservation": "BGP is not modelled",
-    "cronjob_sidecar_blocks_completion_hotel_reservation": "no user of the application notices",
 }
 
 _HARDWARE = (

@@ -318,6 +318,17 @@ OTHER_CAUSES = (
 """What else breaks applications on Kubernetes and is none of the taxonomy's: who says so has another cause in mind."""
 
 ACTS: Mapping[str, str] = {
+    "utilization": r"(?:cpu )?utili[sz]ations?|(?:cpu )?usage|averages?",
+    "averages": r"averag\w+|count(?:s|ed|ing)?|dilut\w+|includ\w+|skew\w*|mis-?count\w*|adds? up|takes? (?:\w+ )?into account|mix\w*|lumps?|sums? up|measures?|looks? at|fooled|drag\w* down|lower\w*",
+    "overlaps": r"overlap\w*|also (?:match\w*|select\w*|covers?|fits?|catch\w*|picks?)|same (?:selector|labels?)|shar(?:e|es|ing) (?:the |its |a )?(?:\w+ )?(?:selector|labels?)|too broad|both match|match\w* (?:both|as well|too)",
+    "others_pods": r"siblings?(?:'s)?(?: pods?)?|(?:pods?|replicas?|workers?|copies) (?:of|from|that belong to) (?:another|other|a second|a different|the other|the sibling|somebody else)|(?:another|other|a different|a second) (?:workload|deployment)(?:'s)?|idle (?:pods?|replicas?|workers?|copies|ones?)|pods? (?:that|which) (?:are|is) not (?:its|their)|(?:pods?|idle) (?:of|in) (?:deployment )?@_*",
+    "autoscaler": r"(?:horizontal ?-?)?(?:pod ?-?)?auto-?scal(?:er|ing)\w*|hpas?|scaler",
+    "job_run": r"(?:job|task|batch|run) ?pods?|jobs|(?:each|every|any|a|its|the|one|this|no|finished|old) (?:job|run)|runs (?:of|never|that|which|do|go|keep|stay|pile)|job objects?",
+    "never_ends": r"never (?:\w+ )?(?:ends?|ended|complet\w+|finish\w*|terminat\w+|exits?|exited|stops?|stopped|returns?|reach\w* completion|go(?:es)? away|succeed\w*)"
+    r"|(?:do|does|did|can|will|is|are)(?: not|n't|not) (?:ever |yet )?(?:end|complet\w*|finish\w*|exit\w*|terminat\w*|stop\w*|go away|told to (?:end|stop|exit))|cannot (?:end|complete|finish|exit|terminate)"
+    r"|(?:keeps?|kept|keeping|goes|go|going) (?:on|(?:on )?running|(?:\w+ )?alive)|(?:stays?|stayed|remains?|remained|still|left) (?:running|alive|active|behind|around)|runs? (?:on|for ?ever|endlessly|indefinitely)|for ?ever|endless\w*|indefinitely"
+    r"|hangs?|hung|hanging|stuck|unfinished|outliv\w+|(?:without|prevents?|prevented|blocks?|keeps?) (?:\S+ ){0,4}(?:end\w*|complet\w+|finish\w*|from (?:ending|completing|finishing)|terminat\w+|open|from being (?:done|complete))|0/1 completions?|not ?ready",
+    "piles_up": r"(?:pil|add|build|stack|heap)(?:es|e|s|ing|ed) up|accumulat\w+|leak\w*|pile[- ]?up|left[- ]?overs?|more and more|one after (?:the|an)other|fill\w*(?: up)?",
     "demands": r"demand\w*|requir(?:e|es|ed|ing)|asks? for|asking for|insist\w*|wants?|expects?|needs?|protect\w*|lets? (?:nobody|no one) in",
     "nobody_has": r"(?:no|none|nobody|not one|neither)(?: \S+){0,4} (?:has|have|had|knows?|was (?:given|told)|were (?:given|told)|is (?:given|told)|are (?:given|told)|sends?|sent|got|presents?|carr(?:y|ies))|nobody (?:was )?(?:told|gave|given|knows)"
     r"|never (?:been )?(?:given|told|got|received)|without (?:a |any |the |one|it)|unauthenticated|(?:do(?:es)?|did|was|were|has|have|is|are)(?: not|n't) (?:\w+ ){0,2}(?:send|sent|know|have|present|give|given|carry|told|got|configured)",

@@ -97,7 +97,11 @@ _TAGS = 3
 ANOTHER_CAUSE = "other_cause"
 """What is claimed by whoever names a cause that is none of the taxonomy's."""
 
-_SAID_WITH = {"certificate_expired": "tls", "untrusted_authority": "tls|certificates?"}
+_SAID_WITH = {
+    "certificate_expired": "tls",
+    "untrusted_authority": "tls|certificates?",
+    "autoscaler_counts_others": r"hpa|auto-?scal",
+}
 """How other causes begin that are said of a mechanism as a matter of course."""
 
 _NO_EFFECT = FIELDS | {"webhook"}

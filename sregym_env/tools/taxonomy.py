@@ -344,6 +344,18 @@ _ALL = (
         "A CronJob or controller sets a field wrong at every run; who only mends the field has it wrong again.",
     ),
     KindOfCause(
+        "jobs_never_end",
+        "Runs of a scheduled job never end, and hold places or resources that others need",
+        "Jobs of a CronJob go on when their work is done, as with a sidecar that never exits: their pods pile up until a quota, or "
+        "the cluster, has nothing left for others.",
+    ),
+    KindOfCause(
+        "autoscaler_counts_others",
+        "An autoscaler counts pods that are not its target's",
+        "A HorizontalPodAutoscaler averages over all pods that match its target's selector; another workload's match too, so that it "
+        "scales by what they use and ask for.",
+    ),
+    KindOfCause(
         "certificate_expired",
         "A certificate has expired",
         "A serving certificate is past its date, so that whoever verifies it refuses the connection (x509: expired).",

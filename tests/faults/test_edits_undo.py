@@ -96,6 +96,8 @@ NEED_NODES = (
     "stale_backend_on_some_nodes",
     "stale_coredns_config",
     "storage_user_unregistered",
+    "autoscaler_counts_others",
+    "cron_jobs_never_finish",
     "gitops_reverts",
     "host_port_conflict",
     "node_without_power",

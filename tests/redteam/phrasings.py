@@ -82,6 +82,18 @@ STATEMENTS: dict[str, tuple[str, ...]] = {
         "{c} has {f}=true in its environment; the feature flag enables broken code",
         "a feature flag ({f}) enabled in {r} triggers a latent bug in {c}",
     ),
+    "autoscaler_counts_others": (
+        "the autoscaler of {c} also counts the idle pods of {r}, whose labels match the same selector, so it keeps {c} at too few pods",
+        "the HPA averages over pods of {r} because they match {c}'s selector; utilization looks low and {c} is not scaled up",
+        "the labels of deployment {r} overlap with the selector of {c}, and the HPA counts its idle pods",
+        "idle pods of {r} dilute the average that the HPA of {c} goes by",
+    ),
+    "cron_jobs_never_finish": (
+        "the Jobs of CronJob {r} never complete because the sidecar {wrong} keeps running; their pods use up the quota and {c} cannot be created",
+        "runs of the CronJob {r} never end: the regular container {wrong} does not exit, so pods pile up until the ResourceQuota refuses those of {c}",
+        "CronJob {r} has a sidecar {wrong} that never terminates, every job stays active and {c} gets no pod under the quota",
+        "the sidecar {wrong} of cronjob {r} keeps its jobs running forever",
+    ),
     "gitops_reverts": (
         "the source of truth {r} has targetPort {wrong} for the Service of {c}, and a CronJob applies it again and again",
         "a CronJob keeps re-applying a wrong desired state to {c}'s Service: ConfigMap {r} says targetPort {wrong} instead of {right}",

@@ -36,6 +36,16 @@ RIGHT: dict[str, tuple[str, ...]] = {
         "{r} enables the feature flag {f}, and the code behind this flag is broken, so {c} answers with internal server errors.",
         "A feature toggle was switched on: {f}={wrong} in {r}. {c} reads it from its environment and fails on every request.",
     ),
+    "autoscaler_counts_others": (
+        "{c} is CPU-starved at two replicas while its HPA reports a tiny utilization: the idle pods of {wrong} carry the same selector labels, so the autoscaler averages over them too.",
+        "The HPA looks at every pod matching {c}'s selector, and that includes {wrong}. Those sit idle with big CPU requests, which drags the average down and makes it scale {c} in.",
+        "Selector overlap: {wrong}'s pods are counted by the autoscaler of {c}, so the metric is diluted and {c} never gets the replicas it needs.",
+    ),
+    "cron_jobs_never_finish": (
+        "CronJob {r} leaks pods: its task is done after seconds, but the {wrong} container in the same pod never exits, so the Job never completes. The leftovers ate the whole pod quota and {c} can't be recreated.",
+        "Nothing is wrong with {c} itself. {r}'s jobs hang forever on their sidecar {wrong} (a plain container, not a native sidecar), and the pods they hold have exhausted the ResourceQuota.",
+        "Each scheduled run of {r} stays active because {wrong} keeps running after the work has finished; these runs accumulated until no pod of {c} was admitted.",
+    ),
     "gitops_reverts": (
         "{c}'s Service forwards to {wrong} because the desired state in {r} says so, and state-sync re-applies it every five minutes.",
         "A reconciler (CronJob state-sync) applies ConfigMap {r}; the targetPort of {c} in it is {wrong} instead of {right}, so fixing the Service alone is reverted.",
@@ -391,6 +401,16 @@ NEAR: dict[str, tuple[str, ...]] = {
         "The ConfigMap {r} has been deleted, so {c} cannot start.",
         "{c} runs a broken image.",
         "{c} answers with 500 since its database is down.",
+    ),
+    "autoscaler_counts_others": (
+        "The CPU limit of {c} is too low, so it is throttled.",
+        "{c} was scaled to zero replicas.",
+        "The Service of {c} also selects pods of another workload.",
+    ),
+    "cron_jobs_never_finish": (
+        "The ResourceQuota of the namespace is too low for {c}.",
+        "A CronJob keeps lowering the memory limit of {c}.",
+        "{c} was scaled to zero replicas.",
     ),
     "gitops_reverts": (
         "The selector of {c}'s Service matches no pods.",

@@ -48,6 +48,7 @@ def test_every_fault_that_needs_no_mongodb_has_a_pair() -> None:
 
     without = {declared.name for declared in declarations()} - listed
     assert without == {
+        "autoscaler_counts_others",
         "capacity_decrease_retry_storm",
         "garbage_collector_overworked",
         "load_spike_retry_storm",

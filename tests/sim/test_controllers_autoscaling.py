@@ -98,6 +98,24 @@ def test_at_rest_nothing_is_computed_and_what_is_shown_is_what_pods_use_now(
         ]  # fmt: skip
 
 
+def test_pods_of_others_that_match_its_selector_wake_one_at_rest(load: dict[str, float | None]) -> None:
+    load["cpu"] = 0.052
+    world = scaled()
+    world.advance(600)
+    written = get(world, SCALERS, "web")["metadata"]["resourceVersion"]
+    others = workload(replicas=2)
+    labels = {**others["selector"]["matchLabels"], "track": "batch"}
+    others["selector"] = {"matchLabels": labels}
+    others["template"]["metadata"]["labels"] = labels
+    others["template"]["spec"]["containers"][0]["resources"] = {"requests": {"cpu": "1"}}
+    create(world, "deployments.apps", "batch", others)
+    run(world)
+    world.advance(900)
+    assert get(world, SCALERS, "web")["metadata"]["resourceVersion"] != written
+    assert replicas(world) == 1
+    assert get(world, "deployments.apps", "batch")["spec"]["replicas"] == 2
+
+
 def test_scaling_down_waits_for_the_window(load: dict[str, float | None]) -> None:
     world = scaled()
     world.advance(30)

@@ -101,6 +101,18 @@ def test_deadline_ends_a_job() -> None:
     assert not pods(world)
 
 
+def test_a_job_that_is_refused_a_pod_asks_again_within_a_minute() -> None:
+    world = cluster("n1")
+    create(world, "resourcequotas", "small", {"hard": {"pods": "0"}})
+    create(world, JOBS, "work", job_spec())
+    # By now any other control loop would ask every quarter of an hour.
+    world.advance(2000.0)
+    assert not pods(world)
+    change(world, "resourcequotas", "small", hard={"pods": "1"})
+    world.advance(61.0)
+    assert len(pods(world)) == 1
+
+
 def test_suspending_a_job_deletes_its_pods_without_counting_them() -> None:
     world = started()
     change(world, JOBS, "work", suspend=True)

@@ -62,3 +62,58 @@ def test_a_server_takes_the_place_of_the_script_that_starts_it(script: str) -> N
     status = world.cluster.get("deployments.apps", "geo", NAMESPACE)["status"]
     assert status["availableReplicas"] == status["updatedReplicas"] == 1
     assert all(health.success_ratio == 1.0 for health in world.traffic.health(20))
+
+
+@pytest.mark.parametrize(
+    ("command", "ends"),
+    [
+        (["sh", "-c", "nc -l -p 9000 > /dev/null; echo served"], True),
+        (["nc", "-l", "-p", "9000"], True),
+        (["sh", "-c", "timeout 20 nc -lk -p 9000; echo served"], True),
+        (["sh", "-c", "nc -lk -p 9000; echo served"], False),
+        (["sh", "-c", "nc -ll -p 9000; echo served"], False),
+        (["nc", "-lk", "-p", "9000"], False),
+    ],
+    ids=["one", "one-alone", "timed", "many", "many-by-two", "many-alone"],
+)
+def test_what_serves_one_visitor_or_for_some_time_ends(command: list[str], ends: bool) -> None:
+    world = base_world(HOTEL, 0)
+    visitor = "sleep 5; echo hello | nc -w 2 127.0.0.1 9000 && echo heard"
+    containers = [
+        {"name": "server", "image": "busybox:1.36", "command": command},
+        {"name": "visitor", "image": "busybox:1.36", "command": ["sh", "-c", visitor]},
+    ]
+    pod = {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": "two"},
+        "spec": {"containers": containers, "restartPolicy": "Never"},
+    }
+    world.cluster.create(pod, namespace=NAMESPACE)
+    world.advance(60)
+    assert world.cluster.logs(NAMESPACE, "two", container="visitor") == "heard\n"
+    status = world.cluster.get("pods", "two", NAMESPACE)["status"]
+    assert status["phase"] == ("Succeeded" if ends else "Running")
+    if ends and command[0] == "sh":
+        assert world.cluster.logs(NAMESPACE, "two", container="server") == "served\n"
+
+
+def test_a_server_whose_time_is_over_listens_no_more() -> None:
+    world = base_world(HOTEL, 0)
+    server = "timeout 20 nc -lk -p 9000; echo $?; sleep 1000"
+    visitor = "sleep 5; nc -z 127.0.0.1 9000 && echo open; sleep 40; nc -z 127.0.0.1 9000 || echo shut"
+    containers = [
+        {"name": name, "image": "busybox:1.36", "command": ["sh", "-c", script]}
+        for name, script in (("server", server), ("visitor", visitor))
+    ]
+    pod = {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": "two"},
+        "spec": {"containers": containers, "restartPolicy": "Never"},
+    }
+    world.cluster.create(pod, namespace=NAMESPACE)
+    world.advance(80)
+    assert world.cluster.logs(NAMESPACE, "two", container="server") == "143\n"
+    lines = world.cluster.logs(NAMESPACE, "two", container="visitor").splitlines()
+    assert (lines[0], lines[-1]) == ("open", "shut")

@@ -27,8 +27,11 @@ STUFFING = (
     "a missing environment variable, an environment variable with a wrong port, an internalTrafficPolicy Local, "
     "a liveness probe that leaves no time for the start, a second EndpointSlice with foreign addresses, "
     "a left-over Deployment whose old build still serves, an RPC time-out of 50 ms that is too short, 30 retries of calls, "
-    "a kube-proxy that is stuck, packet loss on the network link of a node, a garbage collector GOGC set too low, a corrected ConfigMap that was never rolled out while the workload still refers to the old one, "
-    "a pooler whose min_pool_size times replicas exceeds max_connections so that there are too many clients"
+    "a kube-proxy that is stuck, packet loss on the network link of a node, "
+    "a garbage collector GOGC set too low, a corrected ConfigMap that was never rolled out while the workload still refers to the old one, "
+    "a pooler whose min_pool_size times replicas exceeds max_connections so that there are too many clients, "
+    "Jobs of a CronJob that never complete because of a sidecar that keeps running, "
+    "a HorizontalPodAutoscaler that averages over idle pods of a sibling whose labels match the same selector"
 )
 """Something of every mechanism there is, with the fields that such faults change."""
 

@@ -10,15 +10,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from sregym_env.kube import conditions
-from sregym_env.kube.durations import rfc3339
+from sregym_env.kube.durations import parse_rfc3339, rfc3339
 from sregym_env.kube.registry import Resource
 from sregym_env.kube.selectors import parse_labels
 from sregym_env.kube.status import StatusError
 from sregym_env.kube.types import Manifest
-from sregym_env.runtime.clock import SECOND
+from sregym_env.runtime.clock import MINUTE, SECOND
 from sregym_env.sim import apiserver
 from sregym_env.sim.apiserver import events, subresources, tracking
-from sregym_env.sim.controllers.autoscaling import MetricError, Proposal, proposal
+from sregym_env.sim.controllers.autoscaling import CPU_INITIALIZATION, MetricError, Proposal, proposal
 from sregym_env.sim.controllers.retry import retried
 from sregym_env.sim.world import Controller, SimWorld
 from sregym_env.sim.world.history import history
@@ -59,6 +59,10 @@ FRESH = 6
 """How many of those must be younger than the last change of the traffic: a minute and a half, in which it shows."""
 
 
+YOUNG = CPU_INITIALIZATION + MINUTE
+"""How old the youngest of the pods that are averaged over must be: until then its metrics are not all there, or do not count."""
+
+
 def reconcile(world: SimWorld, key: Key) -> int | None:
     """Scale the target of one autoscaler; it is looked at every 15 s, and at rest only after something changed."""
     scaler = world.store.get(RESOURCE, *key)
@@ -96,7 +100,23 @@ def _rests(world: SimWorld, scaler: Manifest, status: Mapping[str, Any]) -> bool
     if not settled or len(known) < REST or len({number for _, number in known}) > 1:
         return False
     last = history(world).last()
-    return last is None or known[-FRESH][0] > last.start
+    return (last is None or known[-FRESH][0] > last.start) and not _has_young(world, scaler)
+
+
+def _has_young(world: SimWorld, scaler: Manifest) -> bool:
+    """Whether some of the pods that are averaged over are so young that they will count otherwise."""
+    try:
+        _, _, scale = _target(world, scaler)
+    except MetricError:
+        return False
+    matches = parse_labels(scale["status"].get("selector") or "").matches
+    namespace = scaler["metadata"]["namespace"]
+    since = world.now() - YOUNG
+    return any(
+        parse_rfc3339(pod["metadata"]["creationTimestamp"]) > since
+        for pod in world.store.list("pods", namespace)
+        if matches(pod["metadata"].get("labels") or {})
+    )
 
 
 def present(world: SimWorld, scaler: Manifest) -> Manifest:
@@ -393,4 +413,15 @@ def _spec_changed(_: SimWorld, change: Change) -> Iterable[Key]:
     return (change.key,)
 
 
-CONTROLLER = Controller(COMPONENT, {RESOURCE: _spec_changed}, retried(COMPONENT, reconcile))
+def _pods_changed(world: SimWorld, change: Change) -> Iterable[Key]:
+    """Pods that come, go or get other labels change what is averaged over, whoever has made them."""
+    old, new = change.old, change.new
+    if old is not None and new is not None and old["metadata"].get("labels") is new["metadata"].get("labels"):
+        return ()
+    namespace = change.key[0]
+    return [(namespace, found["metadata"]["name"]) for found in world.store.list(RESOURCE, namespace)]
+
+
+CONTROLLER = Controller(
+    COMPONENT, {RESOURCE: _spec_changed, "pods": _pods_changed}, retried(COMPONENT, reconcile)
+)

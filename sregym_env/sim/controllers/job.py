@@ -32,6 +32,9 @@ TRACKING = "batch.kubernetes.io/job-tracking"
 FIRST_BACKOFF = 10 * SECOND
 LONGEST_BACKOFF = 10 * MINUTE
 """A failed pod is replaced after 10 s, doubled with every failure in a row, at most 10 min."""
+FIRST_RETRY = 1 * SECOND
+LONGEST_RETRY = 1 * MINUTE
+"""Where the API refuses something, as a pod for which a quota leaves no room, this loop asks again sooner than others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -484,4 +487,6 @@ def _restarted(change: Change) -> bool:
 
 _owner = OwnerKeys("Job")
 
-CONTROLLER = Controller("job", {RESOURCE: own_key, "pods": _wake_for_pod}, retried("job", reconcile))
+CONTROLLER = Controller(
+    "job", {RESOURCE: own_key, "pods": _wake_for_pod}, retried("job", reconcile, FIRST_RETRY, LONGEST_RETRY)
+)

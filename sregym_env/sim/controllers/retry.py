@@ -26,6 +26,8 @@ class Retried:
     name: str
     """The controller's; failures in a row are counted per key and forgotten on success."""
     reconcile: Reconcile
+    first: int = FIRST_DELAY
+    longest: int = LONGEST_DELAY
 
     def __call__(self, world: SimWorld, key: Key) -> int | None:
         """Reconcile one key; microseconds after which to look again, or None."""
@@ -38,15 +40,17 @@ class Retried:
             failures: int = memory.get(slot, 0)
             memory[slot] = failures + 1
             heard = round(admission.held(world) * SECOND)
-            return heard + min(FIRST_DELAY << min(failures, 20), LONGEST_DELAY)
+            return heard + min(self.first << min(failures, 20), self.longest)
         if slot in memory:
             del memory[slot]
         return again
 
 
-def retried(name: str, reconcile: Reconcile) -> Reconcile:
+def retried(
+    name: str, reconcile: Reconcile, first: int = FIRST_DELAY, longest: int = LONGEST_DELAY
+) -> Reconcile:
     """``reconcile`` of the controller ``name``, tried again as :class:`Retried` says."""
-    return Retried(name, reconcile)
+    return Retried(name, reconcile, first, longest)
 
 
 def sooner(*delays: int | None) -> int | None:

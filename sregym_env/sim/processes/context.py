@@ -150,6 +150,11 @@ class ProcessContext:
         fresh = tuple(port for port in ports if port not in mine.listening)
         self.process = self.world.change_process(mine.key, listening=(*mine.listening, *fresh))
 
+    def deaf(self, port: int) -> None:
+        """Accept no more connections on a TCP port."""
+        listening = tuple(each for each in self.process.listening if each != port)
+        self.process = self.world.change_process(self.process.key, listening=listening)
+
     def update(self, **state: Any) -> None:
         """Change keys of the program's own state."""
         merged = {**self.process.state, **state}

@@ -21,6 +21,14 @@ NEVER = 86_400.0
 """Seconds that are longer than any grace period: a process that ignores SIGTERM."""
 
 
+ONCE = "once"
+"""Key of a process's state: that it serves one connection and no more, as ``nc -l`` without ``-k``; its value is how many
+waits of its script are over with that."""
+
+CLOSED = "closed"
+"""Why one is woken that serves once: somebody has come and gone."""
+
+
 class Quiet:
     """A program that stays up, uses little and answers every call at once."""
 

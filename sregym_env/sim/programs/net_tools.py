@@ -23,6 +23,7 @@ from sregym_env.sim.network.tls import Tls
 from sregym_env.sim.processes import exchange
 from sregym_env.sim.processes.context import ProcessContext
 from sregym_env.sim.processes.exchange import Exchange
+from sregym_env.sim.programs.defaults import CLOSED, ONCE
 from sregym_env.sim.programs.machine import commands
 
 
@@ -271,12 +272,22 @@ def _nc(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> E
     if done.outcome == "ok":
         text = f"{host} ({done.address}:{port_number}) open\n" if "v" in flags else ""
         said = "" if "z" in flags else _said(ctx, host, port_number, stdin)
+        _leave(ctx, host, port_number)
         return ExecResult(said, text, seconds=done.seconds)
     reason = {"refused": "Connection refused", "timeout": "Connection timed out"}.get(
         done.outcome, "Connection reset by peer"
     )
     text = f"nc: {host} ({done.address}:{port_number}): {reason}\n"
     return ExecResult(stderr=text, exit_code=1, seconds=done.seconds)
+
+
+def _leave(ctx: ProcessContext, host: str, port: int) -> None:
+    """Close a connection: whoever serves one and no more ends with it."""
+    world = ctx.world
+    for leg in connect(world, ctx.process, host, port).legs[:1]:
+        server = None if leg.process is None else world.processes.get(leg.process)
+        if server is not None and ONCE in server.state:
+            world.after(0, "program.wake", server.key, server.restart, CLOSED)
 
 
 _REQUEST = re.compile(r"(GET|HEAD|POST|PUT|DELETE|OPTIONS|PATCH) (\S{1,2000}) HTTP/1\.[01]\r?\n", re.ASCII)

@@ -20,7 +20,7 @@ from sregym_env.sim.network import addressing
 from sregym_env.sim.processes import lifecycle
 from sregym_env.sim.processes.context import ProcessContext, let_settle
 from sregym_env.sim.programs import consoles, httpd, image_tools, steady, terminal, toolbox, visits
-from sregym_env.sim.programs.defaults import MIB, NEVER, Quiet
+from sregym_env.sim.programs.defaults import CLOSED, MIB, NEVER, ONCE, Quiet
 from sregym_env.sim.world.inquiry import Read
 from sregym_env.sim.world.logs import Cycle
 from sregym_env.sim.world.program import HttpRequest, HttpResponse, Usage
@@ -82,7 +82,10 @@ class Script(Quiet):
     def wake(self, ctx: ProcessContext, reason: str) -> None:
         """Go on after a sleep, or end a script whose foreground server never returns."""
         kind, _, count = reason.partition(":")
-        if kind == "slept":
+        if kind == CLOSED and ONCE in ctx.process.state:
+            cut = ctx.world.memory.get(_cut_key(ctx), Cut(""))
+            self._run(ctx, ctx.process.state[ONCE], cut.printed)
+        elif kind == "slept":
             cut = ctx.world.memory.get(_cut_key(ctx), Cut(""))
             if cut.turn is not None and addressing.holds(ctx.world, cut.turn.reads):
                 if cut.turn.printed:
@@ -113,14 +116,50 @@ class Script(Quiet):
             raise StopScript
 
         def serve(argv: Sequence[str], stdin: str, inner: Shell) -> ExecResult:
+            nonlocal count
             port = listening_port(argv)
             if port is None:
                 return toolbox.TOOLS["nc"](ctx, argv, stdin, inner)
+            if not lasting(argv):
+                count += 1
+                if count <= done:
+                    over(port)
+                    return ExecResult()
             try:
                 ctx.listen(port)
             except OSError:
                 return ExecResult(stderr="nc: bind: Address already in use\n", exit_code=1)
+            if not lasting(argv):
+                ctx.update(**{ONCE: count})
             waits.append(FOREVER)
+            raise StopScript
+
+        def over(port: int) -> None:
+            """The wait that has just come to its end was for whoever came to a port."""
+            if count == done and port in ctx.process.listening:
+                ctx.deaf(port)
+
+        def limit(argv: Sequence[str], stdin: str, inner: Shell) -> ExecResult:
+            """``timeout`` of what serves for ever otherwise; of everything else it is the tool's own."""
+            nonlocal count
+            port = listening_port(argv[2:]) if len(argv) > 2 and argv[2].rpartition("/")[2] == "nc" else None
+            try:
+                wait = visits.duration(argv[1]) if port is not None else 0.0
+            except ValueError:
+                port = None
+            if port is None:
+                return toolbox.TOOLS["timeout"](ctx, argv, stdin, inner)
+            count += 1
+            if count <= done:
+                over(port)
+                return ExecResult(
+                    exit_code=visits.TERMINATED if ctx.image.toolbox == "busybox" else visits.CUT_OFF
+                )
+            try:
+                ctx.listen(port)
+            except OSError:
+                return ExecResult(stderr="nc: bind: Address already in use\n", exit_code=1)
+            waits.append(wait)
             raise StopScript
 
         def serve_files(argv: Sequence[str], stdin: str, inner: Shell) -> ExecResult:
@@ -160,6 +199,8 @@ class Script(Quiet):
         shell.add_commands({"sleep": sleep, "nc": serve})
         if shell.has("httpd"):
             shell.add_commands({"httpd": serve_files})
+        if shell.has("timeout"):
+            shell.add_commands({"timeout": limit})
         # The image's own servers; its tools are commands already.
         shell.add_commands({name: hand_over for name in ctx.image.binaries if not shell.has(name)})
         shell.add_commands({name: serve_or_run for name in ctx.image.binaries if name in image_tools.SERVERS})
@@ -200,6 +241,8 @@ class Script(Quiet):
                 turn = Turn(fresh, length, tuple(inquiry.reads.values())) if same else None
                 memory[key] = Cut(result.text, turn)
             ctx.wake_in(length, f"slept:{0 if again else count}")
+        elif ONCE in ctx.process.state:
+            memory[key] = Cut(result.text)
 
     def _print(self, ctx: ProcessContext, text: str, printed: str) -> str:
         """Write what was not printed before to the log; what that is."""
@@ -357,6 +400,12 @@ def listening_port(argv: Sequence[str]) -> int | None:
     return None
 
 
+def lasting(argv: Sequence[str]) -> bool:
+    """Whether ``nc -l`` goes on when its first visitor has gone: ``-k``, or ``-l`` twice."""
+    flags = "".join(word[1:] for word in argv[1:] if word.startswith("-"))
+    return "k" in flags or flags.count("l") > 1
+
+
 class Sleep(Quiet):
     """``sleep DURATION`` as a main process."""
 
@@ -404,6 +453,14 @@ class Netcat(Quiet):
         except OSError:
             ctx.log("nc: bind: Address already in use")
             ctx.exit(1, delay=0.1)
+            return
+        if not lasting(ctx.process.argv):
+            ctx.update(**{ONCE: 1})
+
+    def wake(self, ctx: ProcessContext, reason: str) -> None:
+        """End, where it serves one visitor and that one has gone."""
+        if reason == CLOSED and ONCE in ctx.process.state:
+            ctx.exit(0)
 
     def request(self, ctx: ProcessContext, request: HttpRequest, port: int) -> HttpResponse | None:
         """Takes what comes and says nothing."""

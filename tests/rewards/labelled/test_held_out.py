@@ -12,11 +12,14 @@ SET = "sregym_env.rewards.labelled"
 WHOLE = {
     f"{SET}.collection": {"held_out", "written"},
     f"{SET}.grammar.generate": {"generated"},
+    f"{SET}.written": {"written"},
 }
 """What holds texts of the held-out half, by module."""
 
 REPORT = {
     "sregym_env/rewards/labelled/collection.py",
+    "sregym_env/rewards/labelled/grammar/generate.py",
+    "sregym_env/rewards/labelled/written.py",
     "sregym_env/cli/judging.py",
     "tests/cli/test_judging.py",
     "tests/rewards/labelled/test_set.py",

@@ -12,10 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from sregym_env.rewards.labelled.collection import _read, development, fingerprint, held_out, written
+from sregym_env.rewards.labelled.collection import development, fingerprint, held_out
 from sregym_env.rewards.labelled.diagnosis import CATEGORIES, REGISTERS, TUNING, Diagnosis, part_of
 from sregym_env.rewards.labelled.grammar.generate import generated
 from sregym_env.rewards.labelled.specs import specs
+from sregym_env.rewards.labelled.written import _read, written
 from sregym_env.rewards.screening import cleaned, objection
 
 ROOT = Path(__file__).parents[3]

@@ -17,6 +17,7 @@ from sregym_env.rewards.labelled.grammar.scene import Scene
 from sregym_env.rewards.labelled.grammar.telling import Teller
 from sregym_env.rewards.labelled.grammar.voice import Voice
 from sregym_env.rewards.labelled.specs import APP_NAME, Pair, specs
+from sregym_env.rewards.labelled.written import written
 from sregym_env.runtime.chance import Chance
 
 COUNTS: Mapping[str, int] = {
@@ -50,7 +51,8 @@ class _Wanted:
 @lru_cache(maxsize=1)
 def generated() -> tuple[Diagnosis, ...]:
     """All of them, the same in every process."""
-    app, seen = apps.app(APP_NAME), set[str]()
+    # Whoever writes by hand comes first.
+    app, seen = apps.app(APP_NAME), {_folded(each.text) for each in written()}
     return tuple(
         _written(wanted, row, pairs, app, seen)
         for row, pairs in enumerate(_by_fault())

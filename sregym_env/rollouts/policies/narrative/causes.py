@@ -119,6 +119,22 @@ CAUSES: Mapping[str, tuple[str, ...]] = {
         "In the ConfigMap that {workload} still references, {wrong}, {setting} leads to {value}, where nobody serves; the newer, "
         "corrected ConfigMap {right} is not referenced by anybody.",
     ),
+    "autoscaler_counts_others": (
+        "The HorizontalPodAutoscaler {scaler} averages over idle pods of Deployment {sibling} as well, whose labels match the selector of "
+        "{workload}: utilization looks low, and {component} is kept at too few pods.",
+        "Autoscaler {scaler} counts pods of {sibling}. They match the selector of {workload}, use no CPU and ask for much, so it scales "
+        "{component} in under its usual load.",
+        "The selector of {workload} also matches the pods of {sibling}, so its autoscaler {scaler} includes these idle pods in its average "
+        "and leaves {component} with too few.",
+    ),
+    "jobs_never_end": (
+        "The Jobs of CronJob {name} never complete: their sidecar container {wrong} goes on when the task is done, and the pods that "
+        "are left behind use up ResourceQuota {quota}, so no pod of {component} can be created.",
+        "CronJob {name} runs {wrong} as a regular container beside its task. It never exits, so no run of it ends, and its pods have "
+        "piled up until the quota {quota} had no room for {component}.",
+        "Every run of CronJob {name} leaves a pod that keeps running, because its sidecar {wrong} never terminates; they fill the "
+        "quota {quota} of the namespace and {component} gets no pods.",
+    ),
     "connections_exhausted": (
         "The connection pools of {pooler} ({elsewhere}) exhaust the connections of {component}: {pods} pods keep {size} each, and its "
         "max_connections is {most}; {field} is {wrong} instead of {right}.",
