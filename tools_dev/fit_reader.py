@@ -53,8 +53,8 @@ TWICE = 2
 THRICE = 3
 RIDGE, RIDGE_OF_TOPICS, RIDGE_OF_BLEND = 0.05, 0.1, 1.0
 STEPS = 30
-THRESHOLDS = (0.3, 0.0)
-"""Logarithms of the odds from which an account is affirmed that was not understood, and below which one is denied that was."""
+THRESHOLD = 0.6
+"""Logarithm of the odds above which an account is affirmed that was not understood."""
 
 Floats = npt.NDArray[np.float64]
 Feature = TypeVar("Feature", int, tuple[int, int])
@@ -329,14 +329,12 @@ def unseen(known: Sequence[Sample]) -> Iterator[tuple[Sample, tuple[float, ...]]
 
 def _weights(arrays: dict[str, npt.NDArray[np.generic]], by: Floats | None = None) -> Weights:
     blended = np.zeros(1) if by is None else by
-    return of_arrays({**arrays, "blend": blended, "thresholds": np.array(THRESHOLDS)})
+    return of_arrays({**arrays, "blend": blended, "threshold": np.array([THRESHOLD])})
 
 
 def passes(each: Sample, odds: float, topic: float) -> bool:
     """Whether a text passes."""
-    if each.read:
-        return odds >= THRESHOLDS[1]
-    return odds > THRESHOLDS[0] and not each.rejected and topic > free_text.MORE_LIKELY
+    return each.read or (odds > THRESHOLD and not each.rejected and topic > free_text.MORE_LIKELY)
 
 
 def figures(name: str, of: Sequence[tuple[Sample, bool]]) -> str:
@@ -385,7 +383,7 @@ def main() -> None:
         print(figures(f"unseen {asked.without}", of))
         return
     with FILE.open("wb") as file:
-        everything_learnt: dict[str, Any] = {**arrays, "blend": by, "thresholds": np.array(THRESHOLDS)}
+        everything_learnt: dict[str, Any] = {**arrays, "blend": by, "threshold": np.array([THRESHOLD])}
         np.savez_compressed(file, **everything_learnt)
 
 

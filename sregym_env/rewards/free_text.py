@@ -4,8 +4,8 @@ What is claimed is taken from the text before the truth is looked at: every asse
 stands, is a claim about somebody. Claims that are a fault's own say that it is understood; all others count against.
 
 Beside this reading stands a fitted one (:mod:`~sregym_env.rewards.fitted`), which has learnt of labelled texts how right
-accounts sound. It may affirm an account whose words nobody listed, and deny one that only seems to be right. What is
-rejected for its form, or for whom it blames, stays rejected.
+accounts sound. It may affirm an account whose words nobody listed; it denies none. What is rejected for its form, or for
+whom it blames, stays rejected.
 """
 
 from __future__ import annotations
@@ -222,8 +222,6 @@ def _graded(case: Case) -> Grade:
         # Of several faults at once, and of a new mechanism, too little has been told to learn from.
         return verdict
     fitted = Opinion(case, verdict)
-    if verdict.passed and fitted.denies:
-        return checklist.grade(_denied(heard, fitted), case.located_share)
     if not verdict.passed and fitted.affirms:
         return checklist.grade(_affirmed(heard, fitted))
     return verdict
@@ -1148,14 +1146,10 @@ class Opinion:
         return (
             not self.rejected
             and self.told.named
+            and sum(len(each.text.split()) for each in self.case.statements) >= _ENOUGH
             and self.scores[2] > MORE_LIKELY
-            and self.odds > float(weights().thresholds[0])
+            and self.odds > weights().threshold
         )
-
-    @property
-    def denies(self) -> bool:
-        """Whether an account is wrong although all was found in it."""
-        return self.odds < float(weights().thresholds[1])
 
     @cached_property
     def key_statement(self) -> str:
@@ -1174,6 +1168,10 @@ MORE_LIKELY = 0.7
 """By how much a mechanism is likelier than any other if it is what an account is about: twice as likely."""
 
 
+_ENOUGH = 10
+"""Words by which an account can be recognised as a whole: of a shorter one each word counts, and is read."""
+
+
 def _affirmed(heard: Sequence[Answer], opinion: Opinion) -> Iterator[Answer]:
     """The answers to an account that was recognised by its wording as a whole."""
     spec, details = opinion.case.specs[0], opinion.case.details[0]
@@ -1186,13 +1184,6 @@ def _affirmed(heard: Sequence[Answer], opinion: Opinion) -> Iterator[Answer]:
             yield answer
         else:
             yield Answer(answer.id, True, opinion.key_statement)
-
-
-def _denied(heard: Sequence[Answer], opinion: Opinion) -> Iterator[Answer]:
-    """The answers to an account that names what is wrong and by its wording does not assert it, or asserts another thing."""
-    why = f"does not sound as if it were asserted, or of another kind: {opinion.key_statement}"
-    for answer in heard:
-        yield Answer(answer.id, False, _cut(why)) if answer.id in ("D2-Q1", "D2-Q2", "D2-Q3") else answer
 
 
 def _bare(text: str) -> str:

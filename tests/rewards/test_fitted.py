@@ -70,31 +70,24 @@ def test_an_account_in_words_that_nobody_listed_is_affirmed_with_its_evidence() 
         assert answers["D2-Q1"].evidence
 
 
-def test_what_is_denied_is_denied_of_the_cause_and_keeps_its_place() -> None:
-    denied = [
-        grade
-        for each in development()
-        if each.label == "wrong" and len(each.pairs) == 1 and each.app == APP_NAME
-        and free_text.opinion(each.text, specs()[each.pairs[0]], APP).grade.passed
-        and not (grade := graded(each.text, specs()[each.pairs[0]])).passed
-    ]  # fmt: skip
-    assert denied
-    for grade in denied:
-        answers = {answer.id: answer.yes for answer in grade.answers}
-        assert answers["D1-Q1"] and not answers["D2-Q1"] and not answers["D2-Q3"]
-        assert grade.score < 0.34
+def test_nothing_that_was_understood_is_denied() -> None:
+    for each in right_ones()[::9]:
+        spec = specs()[each.pairs[0]]
+        opinion = free_text.opinion(each.text, spec, APP)
+        if opinion.grade.passed and not free_text.formless(opinion.case):
+            assert graded(each.text, spec).passed, each.id
 
 
 @pytest.mark.parametrize(
     "text",
     [
-        "Two faults. geo's Service forwards to 9999, where nothing listens. rate is broken too and has to be repaired as well.",
-        "geo, rate, search, profile, user, frontend: targetPort, selector, image, memory, probe, policy, taint, quota",
-        "NAME   TYPE        PORT(S)    AGE\ngeo    ClusterIP   8083/TCP   5m\ntargetPort: 9999",
+        "Two faults. consul's Service forwards to 9999, where nothing listens. rate is broken too and has to be repaired as well.",
+        "consul, rate, search, profile, user, frontend: targetPort, selector, image, memory, probe, policy, taint, quota",
+        "NAME   TYPE        PORT(S)    AGE\nconsul ClusterIP   8500/TCP   5m\ntargetPort: 9999",
     ],
 )
 def test_what_is_rejected_for_its_form_or_for_whom_it_blames_stays_so(text: str) -> None:
-    spec = specs()["service_target_port_mismatch", "geo"]
+    spec = specs()["service_target_port_mismatch", "consul"]
     assert not graded(text, spec).passed
 
 

@@ -44,8 +44,8 @@ class Weights:
     bias: float
     blend: Floats
     """Of :data:`FINDINGS`, :data:`SCORES` and the constant."""
-    thresholds: Floats
-    """Above which an account is affirmed that was not understood, below which one is denied that was."""
+    threshold: float
+    """Logarithm of the odds above which an account is affirmed that was not understood."""
 
     def heard(self, topics: Sequence[int]) -> Floats:
         """How likely each mechanism is to be what a text is about: logarithms."""
@@ -117,7 +117,7 @@ def of_arrays(data: Arrays) -> Weights:
         data["scales"].astype(np.float64),
         float(data["bias"].astype(np.float64)[0]),
         data["blend"].astype(np.float64),
-        data["thresholds"].astype(np.float64),
+        float(data["threshold"].astype(np.float64)[0]),
     )
 
 
