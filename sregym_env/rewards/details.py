@@ -327,6 +327,11 @@ def says(value: str, text: str) -> bool:
     return len(value) > 1 and _word(value.lower()).search(text) is not None
 
 
+def places(value: str, text: str) -> list[tuple[int, int]]:
+    """Where a plain text has a value as a word of its own."""
+    return [match.span() for match in _word(value.lower()).finditer(text)] if len(value) > 1 else []
+
+
 def _telling(word: str) -> bool:
     return word not in _COMMON and (len(word) > 2 or (word.isdigit() and len(word) > 1))
 

@@ -2,6 +2,10 @@
 
 What is claimed is taken from the text before the truth is looked at: every asserted statement of a mechanism, wherever it
 stands, is a claim about somebody. Claims that are a fault's own say that it is understood; all others count against.
+
+Beside this reading stands a fitted one (:mod:`~sregym_env.rewards.fitted`), which has learnt of labelled texts how right
+accounts sound. It may affirm an account whose words nobody listed; it denies none. What is rejected for its form, or for
+whom it blames, stays rejected.
 """
 
 from __future__ import annotations
@@ -30,6 +34,8 @@ from sregym_env.faults.words import FIELDS, POINTED
 from sregym_env.rewards import checklist
 from sregym_env.rewards.checklist import Answer, Grade
 from sregym_env.rewards.details import Details, says
+from sregym_env.rewards.fitted.weights import Weights, weights
+from sregym_env.rewards.fitted.wording import Told, Truth, told, topics
 from sregym_env.rewards.names import Names, names_of
 from sregym_env.rewards.reading.account import Statement, read, statement
 from sregym_env.rewards.reading.blame import Group, bare, blamed, everyone, focus, groups, subjects, troubled
@@ -192,12 +198,37 @@ class Claim:
 def grade(diagnosis: str, specs: Sequence[FaultSpec], app: App) -> Grade:
     """The nine answers to a text."""
     names = names_of(app)
-    case = Case(_read(diagnosis, names), tuple(specs), names, app)
+    return _graded(Case(_read(diagnosis, names), tuple(specs), names, app))
+
+
+def opinion(diagnosis: str, spec: FaultSpec, app: App) -> Opinion:
+    """What the fitted part makes of a text beside one fault."""
+    names = names_of(app)
+    case = Case(_read(diagnosis, names), (spec,), names, app)
+    return Opinion(case, checklist.grade(_answers(case), case.located_share))
+
+
+def formless(case: Case) -> str:
+    """Why a text is no account at all; empty where it is one."""
     if case.guessing:
-        return checklist.none("a list of guesses")
+        return "a list of guesses"
     if not any(each.own_words for each in case.statements):
-        return checklist.none("copied output without a word of its own")
-    return checklist.grade(_answers(case), case.located_share)
+        return "copied output without a word of its own"
+    return ""
+
+
+def _graded(case: Case) -> Grade:
+    if why := formless(case):
+        return checklist.none(why)
+    heard = tuple(_answers(case))
+    verdict = checklist.grade(heard, case.located_share)
+    if len(case.specs) != 1 or case.specs[0].mechanism not in weights().mechanisms:
+        # Of several faults at once, and of a new mechanism, too little has been told to learn from.
+        return verdict
+    fitted = Opinion(case, verdict)
+    if not verdict.passed and fitted.affirms:
+        return checklist.grade(_affirmed(heard, fitted))
+    return verdict
 
 
 @lru_cache(maxsize=128)
@@ -666,11 +697,11 @@ class Case:
             if here:
                 covered |= set(here)
                 first = first or claim
-        if first is None or self.contradiction(number) or self._unlike(spec) or self._denied(spec):
+        if first is None or self.contradiction(number) or self.unlike(spec) or self._denied(spec):
             return None
         return first
 
-    def _unlike(self, spec: FaultSpec) -> bool:
+    def unlike(self, spec: FaultSpec) -> bool:
         """Whether the account tells of something else that is said in much the same words."""
         ways = unlike(spec.mechanism)
         return any(
@@ -1048,6 +1079,115 @@ class Case:
         """Whether so much is claimed that nothing is."""
         innocents = len(self.innocents)
         return self.listing or len(self.foreign) >= _KINDS_GUESSED or innocents > max(1, len(self.truth))
+
+
+@dataclass(frozen=True)
+class Opinion:
+    """What the fitted part makes of an account of one fault, beside what was read in it."""
+
+    case: Case
+    grade: Grade
+    """What the reading alone makes of it."""
+
+    @cached_property
+    def truth(self) -> Truth:
+        """What names and values are to the fault."""
+        case = self.case
+        known = tuple(component.name for component in case.app.components)
+        return Truth(case.specs[0], case.details[0], case.truth, case.bystanders, case.reached, known)
+
+    @cached_property
+    def findings(self) -> tuple[float, ...]:
+        """What was read, as it is weighed (:data:`~sregym_env.rewards.fitted.weights.FINDINGS`)."""
+        case = self.case
+        detail = next(answer.yes for answer in self.grade.answers if answer.id == "D2-Q2")
+        found = (
+            self.grade.passed,
+            all(case.located),
+            case.understanding[0] is not None,
+            any(case.readings[0]),
+            bool(case.foreign),
+            case.unlike(case.specs[0]),
+            bool(case.contradiction(0)),
+            ANOTHER_CAUSE in case.foreign,
+            detail,
+        )
+        return tuple(float(each) for each in found)
+
+    @cached_property
+    def told(self) -> Told:
+        """The wording of the account."""
+        return told(self.case.statements, self.truth)
+
+    @cached_property
+    def topics(self) -> tuple[tuple[int, ...], ...]:
+        """What each statement is about."""
+        return topics(self.case.statements)
+
+    @cached_property
+    def scores(self) -> tuple[float, float, float]:
+        """What the fitted part finds (:data:`~sregym_env.rewards.fitted.weights.SCORES`)."""
+        return self.scored(weights())
+
+    def scored(self, by: Weights) -> tuple[float, float, float]:
+        """What some weights find."""
+        together = sorted({feature for each in self.topics for feature in each})
+        return by.scores(self.case.specs[0].mechanism, self.told, together)
+
+    @property
+    def odds(self) -> float:
+        """How likely the account is right, as logarithm of the odds."""
+        return weights().blended(self.findings, self.scores)
+
+    @property
+    def rejected(self) -> bool:
+        """Whether an account is rejected for what no wording makes good: whom it blames, or how many kinds of cause it has."""
+        return bool(self.case.innocents) or len(self.case.foreign) > 1 or self.case.several
+
+    @property
+    def affirms(self) -> bool:
+        """Whether an account is right although it was not understood: about this mechanism before all others, and in its place."""
+        return (
+            not self.rejected
+            and self.told.named
+            and sum(len(each.text.split()) for each in self.case.statements) >= _ENOUGH
+            and self.scores[2] > MORE_LIKELY
+            and self.odds > weights().threshold
+        )
+
+    @cached_property
+    def key_statement(self) -> str:
+        """The statement that speaks most clearly of the fault's mechanism."""
+        key = weights().mechanisms.index(self.case.specs[0].mechanism)
+        asserted = [
+            (float(weights().heard(topic)[key]), -number)
+            for number, (each, topic) in enumerate(zip(self.case.statements, self.topics, strict=True))
+            if each.asserts
+        ]
+        number = -max(asserted)[1] if asserted else 0
+        return _cut(self.case.statements[number].text)
+
+
+MORE_LIKELY = 0.7
+"""By how much a mechanism is likelier than any other if it is what an account is about: twice as likely."""
+
+
+_ENOUGH = 10
+"""Words by which an account can be recognised as a whole: of a shorter one each word counts, and is read."""
+
+
+def _affirmed(heard: Sequence[Answer], opinion: Opinion) -> Iterator[Answer]:
+    """The answers to an account that was recognised by its wording as a whole."""
+    spec, details = opinion.case.specs[0], opinion.case.details[0]
+    text = " . ".join(each.text for each in opinion.case.statements)
+    detail = details.given(text) or _kind_told(spec, text)
+    for answer in heard:
+        if answer.id == "D2-Q2":
+            yield Answer(answer.id, bool(detail), detail or "no concrete detail")
+        elif answer.id == "D3-Q3" and opinion.findings[1]:
+            yield answer
+        else:
+            yield Answer(answer.id, True, opinion.key_statement)
 
 
 def _bare(text: str) -> str:
