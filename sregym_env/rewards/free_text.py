@@ -1141,8 +1141,8 @@ class Opinion:
 
     @property
     def rejected(self) -> bool:
-        """Whether an account is rejected for what no wording makes good: whom it blames, or how many kinds of cause it has."""
-        return bool(self.case.innocents) or len(self.case.foreign) > 1 or self.case.several
+        """Whether an account is rejected for what no wording makes good: whom it blames, or another kind of cause."""
+        return bool(self.case.innocents) or bool(self.case.foreign) or self.case.several
 
     @property
     def affirms(self) -> bool:
