@@ -45,6 +45,9 @@ TUNING = "t-"
 """How the ids of those begin with which the deterministic judge was mended as soon as it had been tried on them once:
 they are no measure of it, and all belong to ``dev``."""
 
+SET_APART = "b-"
+"""How the ids of those begin that were written for reports alone, by somebody who had not seen the deterministic judge."""
+
 _SALT = "labelled diagnoses, 1"
 
 
@@ -52,6 +55,8 @@ def part_of(id: str) -> Part:
     """Where the diagnosis with an id belongs: a keyed hash decides, so that no list can be mended."""
     if id.startswith(TUNING):
         return "dev"
+    if id.startswith(SET_APART):
+        return "held-out"
     return PARTS[keyed_unit(_SALT, id) >= 0.5]
 
 
