@@ -6,6 +6,7 @@ from sregym_env.cluster.disturbances import NodeDown
 from sregym_env.cluster.edits import ObjectRef
 from sregym_env.cluster.targets import NodeTarget, nodes_with_volumes
 from sregym_env.faults.commands import apply, await_rollout, delete, restart, scale
+from sregym_env.faults.disks import set_free
 from sregym_env.faults.fault import Fault, fault
 
 
@@ -38,6 +39,7 @@ def node_without_power(target: NodeTarget) -> Fault:
                     for space in spaces
                 ),
                 *(delete(volume.claim) for volume in target.volumes),
+                *set_free(target),
                 *([apply(*claims)] if claims else []),
                 *(scale(volume.workload, volume.replicas) for volume in target.volumes),
                 *(await_rollout(volume.workload) for volume in target.volumes),
