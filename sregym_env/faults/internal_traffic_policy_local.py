@@ -75,9 +75,10 @@ def _apart(target: ServiceTarget) -> Iterator[Edit]:
 
 
 def _nodes(target: ServiceTarget) -> tuple[list[str], list[str]]:
-    """Nodes for the component and for its callers: those where pods of the application stand now, of which it keeps its own as
-    far as any are left."""
-    labels = target.inventory.workload(target.component)["spec"]["selector"]["matchLabels"].items()
+    """Nodes for the component and for its callers: those where pods of the application stand now, of which it keeps its own,
+    half of them at most unless its pods must stand apart: where callers have little room, they may not find it again."""
+    workload = target.inventory.workload(target.component)
+    labels = workload["spec"]["selector"]["matchLabels"].items()
     placed = [
         (pod["spec"].get("nodeName", ""), labels <= (pod["metadata"].get("labels") or {}).items())
         for pod in target.inventory.pods
@@ -86,9 +87,19 @@ def _nodes(target: ServiceTarget) -> tuple[list[str], list[str]]:
     opened = {machine["metadata"]["name"] for machine in target.inventory.machines if _open(machine)}
     used = sorted({node for node, _ in placed} & opened)
     own = sorted({node for node, its in placed if its} & {*used})
-    if len(own) == len(used):
-        own = own[: max(1, len(own) // 2)]
+    half = max(1, len(used) // 2)
+    if len(own) == len(used) or not _stand_apart(template(workload)["spec"]):
+        own = own[:half]
     return own, [node for node in used if node not in own]
+
+
+def _stand_apart(spec: Manifest) -> bool:
+    """Whether pods of a template refuse nodes that have others of them."""
+    apart = (spec.get("affinity") or {}).get("podAntiAffinity") or {}
+    spread = spec.get("topologySpreadConstraints") or ()
+    return bool(apart.get("requiredDuringSchedulingIgnoredDuringExecution")) or any(
+        each.get("whenUnsatisfiable", "DoNotSchedule") == "DoNotSchedule" for each in spread
+    )
 
 
 def _open(machine: Manifest) -> bool:
