@@ -42,9 +42,10 @@ def internal_traffic_policy_local(target: ServiceTarget) -> Fault:
 
     Their connections are dropped, so they time out; the endpoints are ready, and a caller that happens to stand beside
     one is served, until an eviction or a drain moves it. What may have pods on any node has long been bound to some of them, and
-    those who ask it to others.
+    those who ask it to others. So have those who die of a cache that they cannot reach: the ones beside it would serve everybody.
     """
-    earlier = list(_apart(target)) if target.component.stateless else []
+    apart = target.component.stateless or target.component.kind == "memcached"
+    earlier = list(_apart(target)) if apart else []
     return Fault(
         resource=target.service,
         cause=f"Service {target.name} has internalTrafficPolicy Local, so pods reach {target.components[0]} only on their own "
