@@ -281,9 +281,9 @@ def pickled() -> Iterator[float]:
 
 
 def idle() -> Iterator[float]:
-    """Megabytes of a thousand compact environments that have been reset, of all applications alike; from sixty of them."""
+    """Megabytes of a thousand compact environments that have been reset, of all applications alike; from some of them."""
     problems = [one_of_each_fault(app)[0] for app in apps.bundled()]
-    each = [(problem, UNSEEN + seed) for seed in range(20) for problem in problems]
+    each = [(problem, UNSEEN + seed) for seed in range(8) for problem in problems]
     # From the beginning: what is kept for all worlds that come is bounded, and takes the place of what was kept before.
     tracemalloc.start()
     for problem, seed in each:
