@@ -98,7 +98,11 @@ def _callers(target: ServiceTarget) -> list[ItemsView[str, str]]:
             for need in each.dependencies
         )
     ]
-    return [template(target.inventory.workload(each))["metadata"]["labels"].items() for each in callers]
+    labels = [
+        (template(target.inventory.workload(each)).get("metadata") or {}).get("labels") for each in callers
+    ]
+    # By no labels nobody is found: a Job may leave them to the cluster.
+    return [its.items() for its in labels if its]
 
 
 def _machine(target: ServiceTarget, chance: Chance) -> str:

@@ -153,7 +153,8 @@ def test_the_cause_of_a_draw_states_its_mechanism_and_values(
             )
             for remedy in instance.remedies:
                 assert all(
-                    command.startswith("kubectl ") and declared.name not in command for command in remedy
+                    command.startswith(("kubectl ", "sleep ")) and declared.name not in command
+                    for command in remedy
                 )
 
 
