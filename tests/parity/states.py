@@ -119,6 +119,7 @@ ELSEWHERE = frozenset(
         "incorrect_port_assignment",
         "liveness_probe_too_aggressive",
         "missing_env_variable",
+        "one_slow_node_gray_failure",
         "pool_times_replicas_exceeds_server",
         "postgres_lock_contention",
         "served_feature_flag",
