@@ -152,7 +152,8 @@ def stale_backend_on_some_nodes(
             f"kubectl get pods -n {target.namespace} -o wide",
             f"kubectl get endpoints {target.name} -n {target.namespace}",
             f"kubectl get pods -n kube-system -l {LABEL} -o wide",
-            f"kubectl debug node/{node} -q --profile=sysadmin --image=busybox -it -- chroot /host iptables-save -t nat",
+            f"kubectl exec -n kube-system $(kubectl get pods -n kube-system -l {LABEL} --field-selector spec.nodeName={node} -o name) "
+            "-- iptables-save -t nat",
         ],
         aliases=[node, "kube-proxy"],
         cured=[_Follows(node, target.service)],
