@@ -38,7 +38,9 @@ def _nodes(workload: Rollout) -> set[str]:
     return set(term["matchExpressions"][-1]["values"])
 
 
-def test_what_keeps_no_state_is_bound_to_other_nodes_than_its_callers(every_inventory: Inventory) -> None:
+def test_what_keeps_no_state_and_caches_are_bound_to_other_nodes_than_their_callers(
+    every_inventory: Inventory,
+) -> None:
     declared = declaration("internal_traffic_policy_local")
     for target in declared.targets.find(every_inventory):
         bound = [
@@ -46,7 +48,8 @@ def test_what_keeps_no_state_is_bound_to_other_nodes_than_its_callers(every_inve
             for edit in declared.bind(every_inventory, target.name).fault.earlier
             if isinstance(edit, Rollout)
         ]
-        assert bool(bound) == target.component.stateless
+        component = target.component
+        assert bool(bound) == (component.stateless or component.kind == "memcached")
         if bound:
             own, *callers = map(_nodes, bound)
             assert own and callers and all(nodes and own.isdisjoint(nodes) for nodes in callers)
