@@ -33,8 +33,9 @@ from sregym_env.tools.tool import ToolFormat, schemas, text_help
 MIN_OBSERVATION_CHARS = 1_000
 """Shorter observations could not even say what was left out."""
 
-NOISE_PATIENCE = 300.0
-"""Seconds the oracle waits longer where disturbances come and go: one period of the noise."""
+NOISE_PATIENCE = 600.0
+"""Seconds the oracle waits longer where disturbances come and go: one period of the noise, and the kubelet's longest
+back-off: a client that crashed on what the noise took starts again only then."""
 
 OPTIONS = frozenset(
     {"problem", "fault", "app", "target", "params", "noise", "variation", "mode", "stage", "present"}

@@ -38,6 +38,9 @@ from sregym_env.tools.workstation import Workstation
 IDLE_SECONDS = 900.0
 """How long nothing is done before it is asked whether that cured anything."""
 
+UNDONE = Patience(settle=2 * Patience().settle)
+"""How long is waited after the fault was taken back: a server that crashed because of it and then its client, each its back-off."""
+
 
 @dataclass(frozen=True, slots=True)
 class Line:
@@ -208,14 +211,14 @@ def undo_restores(subject: Subject) -> Finding:
     differing = sorted("/".join(key) for key in now.keys() | then.keys() if now.get(key) != then.get(key))
     if differing:
         return False, f"differs: {', '.join(differing[:3])}"
-    verdict = judge_state(fresh.world, fresh.baseline, ())
+    verdict = judge_state(fresh.world, fresh.baseline, (), UNDONE)
     if not verdict.passed and any(
         isinstance(each, NodeDown) for one in fresh.instances for each in one.fault.disturbances
     ):
         # A registry that stood on a machine without power has forgotten who serves: they tell it when they start.
         for namespace in fresh.world.app.namespaces:
             _type(fresh.world, (f"kubectl delete pods -n {namespace} --all",))
-        verdict = judge_state(fresh.world, fresh.baseline, ())
+        verdict = judge_state(fresh.world, fresh.baseline, (), UNDONE)
     return verdict.passed, _failed(verdict)
 
 
