@@ -41,11 +41,10 @@ def internal_traffic_policy_local(target: ServiceTarget) -> Fault:
     """The Service passes traffic only to pods on the caller's own node, and callers stand on nodes that have none.
 
     Their connections are dropped, so they time out; the endpoints are ready, and a caller that happens to stand beside
-    one is served, until an eviction or a drain moves it. What may have pods on any node has long been bound to some of them, and
-    those who ask it to others. So have those who die of a cache that they cannot reach: the ones beside it would serve everybody.
+    one is served, until an eviction or a drain moves it. Those who ask it have long been bound to nodes on which it does not stand
+    (of many, the ones beside it would serve everybody), and so has it to its own, unless it holds what a new pod would not.
     """
-    apart = target.component.stateless or target.component.kind == "memcached"
-    earlier = list(_apart(target)) if apart else []
+    earlier = list(_apart(target))
     return Fault(
         resource=target.service,
         cause=f"Service {target.name} has internalTrafficPolicy Local, so pods reach {target.components[0]} only on their own "
@@ -64,11 +63,15 @@ def internal_traffic_policy_local(target: ServiceTarget) -> Fault:
 
 
 def _apart(target: ServiceTarget) -> Iterator[Edit]:
-    """The component is bound to nodes on which it stands, and its callers to the others on which the application does."""
+    """The component is bound to nodes on which it stands, if its pods hold no data, and its callers to the others on which
+    the application does."""
     own, others = _nodes(target)
     if not others:
         return
-    for name, nodes in ((target.component.name, own), *((name, others) for name in _movable(target))):
+    component = target.component
+    loose = component.stateless or component.kind == "memcached"
+    itself = [(component.name, own)] if loose else []
+    for name, nodes in (*itself, *((name, others) for name in _movable(target))):
         spec = template(target.inventory.workload(target.app.by_name[name]))["spec"]
         workload = target.workload_of(name)
         yield Rollout(workload, {"/spec/template/spec/affinity": _bound(spec.get("affinity") or {}, nodes)})

@@ -38,21 +38,25 @@ def _nodes(workload: Rollout) -> set[str]:
     return set(term["matchExpressions"][-1]["values"])
 
 
-def test_what_keeps_no_state_and_caches_are_bound_to_other_nodes_than_their_callers(
+def test_callers_are_bound_to_other_nodes_than_what_they_ask_and_so_is_what_holds_no_data(
     every_inventory: Inventory,
 ) -> None:
     declared = declaration("internal_traffic_policy_local")
     for target in declared.targets.find(every_inventory):
-        bound = [
-            edit
+        bound = {
+            edit.target.name: _nodes(edit)
             for edit in declared.bind(every_inventory, target.name).fault.earlier
             if isinstance(edit, Rollout)
-        ]
+        }
         component = target.component
-        assert bool(bound) == (component.stateless or component.kind == "memcached")
-        if bound:
-            own, *callers = map(_nodes, bound)
-            assert own and callers and all(nodes and own.isdisjoint(nodes) for nodes in callers)
+        own = bound.pop(component.name, None)
+        assert (own is not None) == (component.stateless or component.kind == "memcached")
+        stands = own or {
+            pod["spec"]["nodeName"]
+            for pod in every_inventory.pods
+            if pod["metadata"]["name"].startswith(f"{component.name}-")
+        }
+        assert bound and all(nodes and stands.isdisjoint(nodes) for nodes in bound.values())
 
 
 def test_the_published_id_strikes_what_the_frontend_of_the_shop_asks() -> None:
