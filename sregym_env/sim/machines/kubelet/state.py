@@ -55,7 +55,7 @@ class Probe:
     """Equal results in a row: positive for successes, negative for failures."""
     epoch: int = -1
     """The world's epoch when it last ran."""
-    reads: tuple[Read, ...] = field(default=(), compare=False)
+    reads: tuple[Read, ...] = field(default=(), compare=False, repr=False)
     """What its last result follows from; empty where that is not known."""
     chanced: bool = False
     """Whether chance had a part in its last result."""
