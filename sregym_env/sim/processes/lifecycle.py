@@ -81,8 +81,8 @@ def live_lines(world: SimWorld, key: ProcessKey, *, since: int = 0, limit: int |
     render = None if process is None else getattr(world.programs[process.program], "lines", None)
     if process is None or render is None:
         return []
-    lines: list[Line] = render(ProcessContext(world, process), since)
-    return lines if limit is None else lines[-limit:] if limit else []
+    lines: list[Line] = render(ProcessContext(world, process), since, limit)
+    return lines
 
 
 def _wake(world: SimWorld, key: ProcessKey, restart: int, reason: str) -> None:

@@ -91,24 +91,27 @@ class Wrk2(Quiet):
             for journey in app.at(ctx.process.namespace).journeys
         )
 
-    def lines(self, ctx: ProcessContext, since: int) -> list[Line]:
-        """What was printed at or after ``since``: a header when a round begins, its result when it ends."""
+    def lines(self, ctx: ProcessContext, since: int, limit: int | None = None) -> list[Line]:
+        """What was printed at or after ``since``, its end only where there is a ``limit`` of lines: a header when a round
+        begins, its result when it ends."""
         state = ctx.process.state
         if "rate" not in state:
             return []
         length = seconds(state["round"])
         period = length + seconds(PAUSE)
         start = ctx.process.started_at + seconds(START)
-        first = max(0, (since - start) // period - 1)
-        first = max(first, (ctx.now() - start) // period - KEPT_ROUNDS)
+        last = (ctx.now() - start) // period
+        first = max(0, (since - start) // period - 1, last - KEPT_ROUNDS)
         found: list[Line] = []
-        index = first
-        while (begun := start + index * period) <= ctx.now():
-            found.append(Line(begun, f"Running wrk2 on round #{index + 1}"))
+        for index in range(last, first - 1, -1):
+            begun = start + index * period
+            printed = [Line(begun, f"Running wrk2 on round #{index + 1}")]
             if begun + length <= ctx.now():
-                found.extend(Line(begun + length, text) for text in _result(ctx, begun, begun + length))
-            index += 1
-        return [line for line in found if line.time >= since]
+                printed += [Line(begun + length, text) for text in _result(ctx, begun, begun + length)]
+            found = [*(line for line in printed if line.time >= since), *found]
+            if limit is not None and len(found) >= limit:
+                return found[-limit:] if limit else []
+        return found
 
     def terminate(self, ctx: ProcessContext) -> tuple[float, int]:
         """The script's shell ignores SIGTERM; what was printed so far goes into the stored log."""
