@@ -132,6 +132,7 @@ def _wget(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) ->
     if (unknown := _unknown(argv, "cqSO:o:P:U:T:t:Y:nv46", _WGET_USAGE, _WGET_LONG)) is not None:
         return unknown
     url, output, wait, quiet, spider, body, headers = "", "", 0.0, False, False, "", {}
+    posts = any(word.startswith("--post-data") for word in argv)
     rest = list(argv[1:])
     while rest:
         word = rest.pop(0)
@@ -166,8 +167,8 @@ def _wget(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) ->
     done = _exchange(
         ctx,
         url,
-        "POST" if body else "GET",
-        {"User-Agent": "Wget", **(_FORM if body else {}), **headers},
+        "POST" if posts else "GET",
+        {"User-Agent": "Wget", **(_FORM if posts else {}), **headers},
         body,
         wait,
     )
