@@ -190,3 +190,46 @@ def test_the_first_commands_do_not_name_it() -> None:
     ).lower()
     assert "mtu" not in first
     assert "calico" not in first
+
+
+@pytest.mark.parametrize(
+    ("app", "store", "large", "small"),
+    [
+        (
+            "astronomy-shop",
+            "postgresql",
+            "psql postgresql://root:otel@postgresql/otel -c 'select * from catalog.products'",
+            "psql postgresql://root:otel@postgresql/otel -c 'select id from catalog.products limit 1'",
+        ),
+        (
+            "hotel-reservation",
+            "mongodb-profile",
+            "mongo mongodb-profile/profile-db --quiet --eval 'db.hotels.find().toArray()'",
+            "mongo mongodb-profile/profile-db --quiet --eval 'db.hotels.count()'",
+        ),
+    ],
+)
+def test_clients_of_databases_hang_over_large_results(app: str, store: str, large: str, small: str) -> None:
+    world = deployed_world(apps.app(app))
+    _set(world, "1480")
+    _typed(world, f"kubectl rollout restart deploy/{store} -n {app}")
+    world.advance(150.0)
+    (pod,) = (
+        each for each in world.cluster.list("pods", app) if each["metadata"]["name"].startswith(f"{store}-")
+    )
+    image, node = pod["spec"]["containers"][0]["image"], pod["spec"]["nodeName"]
+    other = next(
+        each["metadata"]["name"]
+        for each in world.cluster.list("nodes")
+        if each["metadata"]["name"] != node and not each["spec"].get("taints")
+    )
+    pin = f'{{"spec":{{"nodeName":"{other}"}}}}'
+    _typed(world, f"kubectl run client -n {app} --image={image} --overrides='{pin}' --command -- sleep 9999")
+    world.advance(60.0)
+    run = f"timeout 20 kubectl exec -n {app} client -- "
+    before = {line: _typed(world, run + line) for line in (large, small)}
+    assert len(before[large]) > 1460
+    assert before[small].strip()
+    _limit(world)
+    assert not _typed(world, run + large).strip()
+    assert _typed(world, run + small) == before[small]

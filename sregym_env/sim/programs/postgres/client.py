@@ -577,11 +577,15 @@ def _psql(ctx: ProcessContext, argv: Sequence[str], stdin: str) -> ExecResult:
 
 
 def _arrived(ctx: ProcessContext, target: Target, done: ExecResult) -> ExecResult:
-    """What a client prints, if it ever gets to: what a person reads is about as long as what the server sent."""
+    """What a client prints, if it ever gets to."""
+    return ExecResult(seconds=inf) if len(done.stdout) > _carried(ctx, target) else done
+
+
+def _carried(ctx: ProcessContext, target: Target) -> float:
+    """Bytes of the largest answer that arrives; what a person reads is about as long as what the server sent."""
     if target.host in ("", *LOOPBACK) or target.host.startswith("/"):
-        return done
-    carried = next((leg.carries for leg in ctx.connect(target.host, target.port).legs), inf)
-    return ExecResult(seconds=inf) if len(done.stdout) > carried else done
+        return inf
+    return next((leg.carries for leg in ctx.connect(target.host, target.port).legs), inf)
 
 
 def _early(ctx: ProcessContext, options: Options, tool: str) -> ExecResult | None:
@@ -740,7 +744,10 @@ class Psql(Quiet):
                 break
         backend.end(commit=not run.code)
         sessions.put(backend.server, identity, None)
-        self._end(ctx, "".join(text for _, text in run.out), run.code)
+        said = "".join(text for _, text in run.out)
+        # What never arrives it waits for.
+        if len(said) <= _carried(ctx, options.target):
+            self._end(ctx, said, run.code)
 
     @staticmethod
     def _keep(ctx: ProcessContext, run: Run, state: str, sql: str, wait: str = "", mode: str = "") -> None:
