@@ -107,6 +107,8 @@ class Component:
     as it does not at a store behind a cache."""
     starts: float = 0.0
     """Seconds from the start of its container until it listens, at least; 0 where that is no time to speak of."""
+    answers: Mapping[str, int] = field(default_factory=dict)
+    """Bytes of its answers by operation, of those that take more than one packet."""
     bears: str = ""
     """The name of its workload, where that is not its own: one of several applications in a cluster may have a component
     of the same name as another's (:mod:`~sregym_env.cluster.composed`)."""
@@ -328,6 +330,11 @@ class App:
     def by_name(self) -> Mapping[str, Component]:
         """Components by name."""
         return {component.name: component for component in self.components}
+
+    @cached_property
+    def answers(self) -> Mapping[str, int]:
+        """Bytes of answers by operation, of those that take more than one packet."""
+        return {name: size for component in self.components for name, size in component.answers.items()}
 
     def dependents(self, name: str, at: Literal["start", "request"]) -> tuple[Component, ...]:
         """Components that essentially need ``name`` at that moment, directly."""

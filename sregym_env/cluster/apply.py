@@ -33,6 +33,7 @@ from sregym_env.cluster.edits import (
     Part,
     RecreatePods,
     Redeploy,
+    ReplaceAgents,
     Restart,
     Rollout,
     RunCronJob,
@@ -156,6 +157,9 @@ def apply(world: World, edit: Edit, manager: str = "") -> Undo:
         case RecreatePods():
             recreate_pods(world, edit.component)
             return None
+        case ReplaceAgents():
+            _replace_agents(world, edit)
+            return None
         case Part():
             _part(world, edit)
             return None
@@ -271,6 +275,13 @@ def recreate_pods(world: World, component: str) -> None:
     """Delete a component's pods."""
     for pod in _pods(world, component):
         _discard_pod(world.cluster, pod)
+
+
+def _replace_agents(world: World, edit: ReplaceAgents) -> None:
+    labels = _get(world.cluster, edit.target)["spec"]["selector"]["matchLabels"]
+    for pod in _selected(world.cluster, edit.target.namespace or "", labels):
+        if pod["spec"].get("nodeName") in edit.nodes:
+            _discard_pod(world.cluster, pod)
 
 
 def _surge(world: World, edit: Surge) -> None:

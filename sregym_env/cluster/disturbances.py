@@ -78,6 +78,15 @@ class MachineLinkLoss:
 
 
 @dataclass(frozen=True, slots=True)
+class MachinePathLimit:
+    """Between a machine and the others packets larger than so many bytes are lost, and nobody is told: the messages by which
+    a sender would learn of it are dropped as well."""
+
+    node: str
+    bytes: int = 1460
+
+
+@dataclass(frozen=True, slots=True)
 class ServiceRulesStuck:
     """A machine's kube-proxy follows the API server no more: its rules stay as they are until it starts anew."""
 
@@ -104,6 +113,7 @@ Disturbance = (
     | LinkLoss
     | LoadSurge
     | MachineLinkLoss
+    | MachinePathLimit
     | NodeDown
     | PodFreeze
     | RegistryLogin

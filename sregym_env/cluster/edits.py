@@ -78,6 +78,14 @@ class RecreatePods:
 
 
 @dataclass(frozen=True, slots=True)
+class ReplaceAgents:
+    """Delete the pods of a DaemonSet on some machines, so that its controller starts new ones. Undo has nothing to do."""
+
+    target: ObjectRef
+    nodes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Part:
     """Close the nodes on which a component's pods stand, delete the pods of another one, and open the nodes again, as a
     maintenance does: what was beside the first is elsewhere. Undo has nothing to do."""
@@ -244,6 +252,7 @@ Edit = (
     | AtBirth
     | Cycle
     | Redeploy
+    | ReplaceAgents
     | Rollout
     | RunCronJob
     | Scale

@@ -32,6 +32,7 @@ class Assignment:
     split_by: By = "family"
     noise: bool = False
     variation: bool = True
+    silent_alerts: bool = False
 
     def demand_one(self) -> None:
         """Raise UsageError where more than one thing is asked for, or a part of a pair without its fault."""
@@ -55,7 +56,7 @@ class Assignment:
         """With what ``reset(options=...)`` says instead."""
         changes = {
             key: options[key]
-            for key in ("problem", "fault", "app", "target", "params", "noise", "variation")
+            for key in ("problem", "fault", "app", "target", "params", "noise", "variation", "silent_alerts")
             if key in options
         }
         # Who names another problem or fault wants nothing of the old one.
@@ -106,12 +107,14 @@ class Assignment:
         return problems.pair(app, fault, target, self.params)
 
     def _as_asked(self, problem: Problem) -> Problem:
-        """With noise where it was asked for, and without variation where that was asked for."""
+        """With noise and with silent alerts where they were asked for, and without variation where that was asked for."""
         changes: dict[str, Any] = {}
         if self.noise and not problem.noise_on:
             changes["noise"] = True
         if not self.variation and problem.variation:
             changes["variation"] = False
+        if self.silent_alerts and not problem.silent_alerts:
+            changes["silent_alerts"] = True
         return problem.model_copy(update=changes) if changes else problem
 
 

@@ -16,6 +16,7 @@ def configuration(
     *,
     noise: bool,
     variation: bool = True,
+    silent_alerts: bool = False,
     backend: Literal["sim", "live"] = "sim",
 ) -> dict[str, Any]:
     """Everything that makes two playings of one problem and seed differ."""
@@ -25,6 +26,7 @@ def configuration(
         "stage": rules.stage,
         "noise": noise,
         "variation": variation,
+        **({"silent_alerts": True} if silent_alerts else {}),
         "reward": asdict(rules.reward),
         "judge": {"name": judge.name, **judge.settings},
         "max_commands": rules.max_commands,

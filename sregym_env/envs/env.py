@@ -38,7 +38,19 @@ NOISE_PATIENCE = 600.0
 back-off: a client that crashed on what the noise took starts again only then."""
 
 OPTIONS = frozenset(
-    {"problem", "fault", "app", "target", "params", "noise", "variation", "mode", "stage", "present"}
+    {
+        "problem",
+        "fault",
+        "app",
+        "target",
+        "params",
+        "noise",
+        "variation",
+        "silent_alerts",
+        "mode",
+        "stage",
+        "present",
+    }
 )
 """Keys that ``reset(options=...)`` understands."""
 
@@ -58,6 +70,8 @@ class SREGymEnv(gymnasium.Env[str, str]):
         noise: whether transient disturbances that are not the cause come and go.
         variation: whether every (problem, seed) has a world of its own, with a past; False for the application as it is
             published, struck as SREGym's injectors strike.
+        silent_alerts: whether the rules of alerts read labels that an upgrade has renamed some time before, so that no alert
+            fires, whatever happens; only with ``mode="proactive"`` and on the embedded cluster.
         reward: a preset (``composite``, ``sparse``, ``graded``, ``shaped``) or its fields
             (:class:`~sregym_env.rewards.reward.RewardRule`).
         judge: who grades the diagnosis: ``spec``, the deterministic one and the default; a mapping with a model's name and
@@ -95,6 +109,7 @@ class SREGymEnv(gymnasium.Env[str, str]):
         stage: str = "e2e",
         noise: bool = False,
         variation: bool = True,
+        silent_alerts: bool = False,
         reward: str | Mapping[str, Any] | None = None,
         judge: Judge | str | Mapping[str, Any] | None = None,
         backend: Backend | None = None,
@@ -130,6 +145,7 @@ class SREGymEnv(gymnasium.Env[str, str]):
             split_by=cast(By, split_by),
             noise=noise,
             variation=variation,
+            silent_alerts=silent_alerts,
         )
         self._assignment.demand_one()
         self._rules = Rules(
@@ -156,7 +172,7 @@ class SREGymEnv(gymnasium.Env[str, str]):
         self._raise_errors = raise_errors
         self._salt = os.environ.get("SREGYM_SALT", "") if salt is None else salt
         self._episode: Episode | None = None
-        self._noisy, self._varied = noise, variation
+        self._noisy, self._varied, self._silent = noise, variation, silent_alerts
         self._observation = ""
         self._transcript: list[str] = []
 
@@ -169,7 +185,7 @@ class SREGymEnv(gymnasium.Env[str, str]):
 
         The seed fixes everything; without one the environment's own generator draws it. ``options`` may
         replace, for this episode, any of ``problem``, ``fault``, ``app``, ``target``, ``params``, ``noise``,
-        ``variation``, ``mode`` and ``stage``; ``present`` is the instant (microseconds since 1970) from which the world's
+        ``variation``, ``silent_alerts``, ``mode`` and ``stage``; ``present`` is the instant (microseconds since 1970) from which the world's
         clock is set, instead of the one that the seed draws. Raises ProblemError or UsageError where they make no sense.
         """
         super().reset(seed=seed)
@@ -179,6 +195,10 @@ class SREGymEnv(gymnasium.Env[str, str]):
         problem = assignment.resolve(self.np_random)
         if problem.noise_on:
             rules = _patient(rules)
+        if problem.silent_alerts and (rules.mode == "reactive" or self._backend is not None):
+            raise UsageError(
+                'silent_alerts=True needs the embedded cluster and mode="proactive": nobody is called by alerts that stay silent'
+            )
         # Not before the options are known to make sense: a refused reset leaves the episode as it was.
         self._leave()
         staged = stage(
@@ -192,6 +212,7 @@ class SREGymEnv(gymnasium.Env[str, str]):
         self._episode = Episode(staged, rules, self._judge)
         observation, info = self._episode.begin()
         self._noisy, self._varied = problem.noise_on, problem.variation
+        self._silent = problem.silent_alerts
         self._observation = observation
         self._transcript = [observation] if self.render_mode == "ansi" else []
         self._rest()
@@ -287,6 +308,7 @@ class SREGymEnv(gymnasium.Env[str, str]):
             self._judge,
             noise=self._noisy,
             variation=self._varied,
+            silent_alerts=self._silent,
             backend="sim" if self._backend is None else "live",
         )
 

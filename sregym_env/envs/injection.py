@@ -34,7 +34,7 @@ from sregym_env.rewards.baseline import WINDOW_SECONDS, Baseline, call, capture
 from sregym_env.rewards.checks import available, endpoints, failing_journeys
 from sregym_env.runtime.chance import Chance
 from sregym_env.sim.bringup.deploy import deployed_world
-from sregym_env.worlds import present
+from sregym_env.worlds import present, silence
 from sregym_env.worlds.changes import Changing
 from sregym_env.worlds.lived import GLANCE_SECONDS, base_of, base_world, lived_world
 
@@ -95,9 +95,10 @@ def spared(instances: Sequence[FaultInstance]) -> tuple[str, ...]:
 
 
 def key_of(problem: Problem, seed: int, attempt: int = 0) -> str:
-    """What everything that is drawn for an episode depends on: the problem without its noise, the seed, and how many
+    """What everything that is drawn for an episode depends on: the problem without what stands beside it (its noise, alerts that
+    are silent), the seed, and how many
     worlds that were drawn for it before were none in which the users are served first and hurt then."""
-    quiet = problem.model_copy(update={"noise": False})
+    quiet = problem.model_copy(update={"noise": False, "silent_alerts": False})
     text = f"{quiet.model_dump_json()}\x1f{seed}" + (f"\x1f{attempt}" if attempt else "")
     return blake2b(text.encode(), digest_size=16).hexdigest()
 
@@ -128,9 +129,14 @@ def inject(
     chance = Chance(("episode", key_of(problem, seed, attempt))) if problem.variation else None
     patient = backend is None and chance is not None
     world = _healthy(app, problem, seed, chance, backend, present)
+    if problem.silent_alerts:
+        draw = None if chance is None else chance.at("alerts")
+        silence.silence(world, draw, partial(_pass, cast(Changing, world), (), []) if patient else None)
     instances = tuple(_bound(world, problem, chance))
     _demand_disturbances(world, problem, instances)
     baseline = capture(world)
+    if problem.silent_alerts:
+        baseline = replace(baseline, mendable=silence.PLACES)
     _demand_service(problem, world, baseline)
     before = None if forkable(world) is None else demanded(world).fork()
     come: dict[int, Onset] = {}

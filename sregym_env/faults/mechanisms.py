@@ -605,6 +605,14 @@ _ALL = (
         ),
     ),
     Mechanism(
+        "interface_mtu_too_large",
+        "isolation",
+        ("mtu !policy",),
+        kinds=("ConfigMap", "DaemonSet", "Node", "Pod"),
+        kin=("lossy_machine", "network_policy_isolation"),
+        through=("lossy_machine",),
+    ),
+    Mechanism(
         "lossy_machine",
         "disks",
         ("lossy !policy",),

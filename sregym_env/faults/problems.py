@@ -12,7 +12,14 @@ from difflib import get_close_matches
 from functools import cache
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    SerializerFunctionWrapHandler,
+    ValidationError,
+    model_serializer,
+)
 
 from sregym_env import apps
 from sregym_env.cluster.composed import JOINED
@@ -56,6 +63,17 @@ class Problem(BaseModel):
     :class:`~sregym_env.noise.NoiseConfig`."""
     variation: bool = True
     """Whether the world is one of its own, with a past; else the application as it is published."""
+    silent_alerts: bool = False
+    """Whether alerts read labels that an earlier upgrade has renamed, so that they stay silent whatever happens
+    (:mod:`~sregym_env.worlds.silence`): no part of the cause, and nobody has to repair it."""
+
+    @model_serializer(mode="wrap")
+    def _told(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Without what is off, so that other problems are written, and their worlds drawn, as ever."""
+        told: dict[str, Any] = handler(self)
+        if not self.silent_alerts:
+            told.pop("silent_alerts", None)
+        return told
 
     @property
     def noise_on(self) -> bool:

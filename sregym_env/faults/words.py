@@ -36,6 +36,8 @@ OBJECTS: Mapping[str, str] = {
     r"|kube-(?:svc|sep)\S*|rules? (?:on|of) (?:the |that |this |one |its )?(?:node|machine|host)",
     "lossy": r"packet[ -]?loss(?:es)?|(?:los(?:es?|ing|t)|drop(?:s|ping|ped)?) (?:\S+ ){0,5}packets|packets (?:\S+ ){0,5}(?:lost|dropped)|retransm\w+|lossy"
     r"|(?:nic|network (?:card|cable|interface|link|adapter)|uplink|transceiver|switch port)s?",
+    "mtu": r"(?:veth|path|interface|pod|cni|calico|felix)?[ _-]?mtus?|felix_ipinipmtu|maximum transmission units?|jumbo frames?|pmtu\w*|(?:max(?:imum)?|largest) (?:packet|frame|segment) sizes?"
+    r"|fragmentation(?: |-)needed|(?:packets?|frames?) (?:\S+ ){0,3}(?:too (?:large|big|long)|larger than|bigger than|exceed\w*)|(?:too large|oversized|over-sized) (?:packets?|frames?)",
     "cronjob": r"cron ?-?jobs?|cron (?:task|entry)|scheduled (?:job|task|run|script)s?|(?:periodic|recurring|nightly|hourly) (?:job|task|script|run)s?",
     # services
     "endpoint_slice": r"(?:discovery\.k8s\.io/)?(?:endpoint ?-?)?slices?(?! of (?:time|cpu|the cpu|memory))",
@@ -307,7 +309,7 @@ OTHER_CAUSES = (
     # the data
     r"|slow quer(?:y|ies)|missing index|lacks? an index|index (?:was|is) (?:dropped|missing)|corrupt\w* (?:data|files|index|database|collection)|data (?:is|are|was|were|got) corrupt\w*|collection (?:\S+ ){0,3}(?:empty|dropped|gone)|replica set election|primary election|step(?:ped|s)? down|replication lag"
     # the machines
-    r"|iops|(?:disk|storage|drive)s? (?:is |are |was |got |being )?(?:slow|throttled|saturated)|slow (?:disk|storage|drive)|\bmtu|conntrack\w*|\bcni|calico|flannel|cilium|kernel (?:bug|panic|upgrade)|clock skew|time drift|\bntp|cpu steal|noisy neighbou?r|nodes? (?:\S+ )?(?:was |has been |got )reclaimed"
+    r"|iops|(?:disk|storage|drive)s? (?:is |are |was |got |being )?(?:slow|throttled|saturated)|slow (?:disk|storage|drive)|conntrack\w*|flannel|cilium|kernel (?:bug|panic|upgrade)|clock skew|time drift|\bntp|cpu steal|noisy neighbou?r|nodes? (?:\S+ )?(?:was |has been |got )reclaimed"
     # the control plane
     r"|\bpsp|api ?server (?:is |was )?(?:down|overloaded|slow|unavailable)|etcd|controller-manager (?:is )?down|scheduler (?:is )?(?:down|crashed|not running)|pod ?disruption|\bhpa|autoscal\w*|limit ?ranges?|finali[sz]ers?|stuck in terminating|ingress (?:controller|rule|resource|object)|service mesh|istio|envoy|linkerd"
     # names

@@ -114,6 +114,8 @@ class Baseline:
     """What each database held, by component."""
     called: Called | None = None
     """The world as the agent found it, where one was called."""
+    mendable: frozenset[ObjectKey] = frozenset()
+    """What is out of order besides and no part of the cause: who puts it right does no harm."""
 
 
 def capture(world: World) -> Baseline:

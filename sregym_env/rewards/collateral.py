@@ -44,12 +44,13 @@ def harm(
     reaches: Sequence[Reach],
     done: Sequence[Change],
     noisy: bool = False,
+    besides: frozenset[ObjectKey] = frozenset(),
 ) -> Harm:
     """What the agent changed, restarted and left behind, apart from what a repair of the faults may reach.
 
-    ``noisy`` says that others end pods as well.
+    ``noisy`` says that others end pods as well; what is ``besides`` may be changed and restarted as well.
     """
-    accepted = frozenset(key for reach in reaches for key in reach.objects)
+    accepted = frozenset(key for reach in reaches for key in reach.objects) | besides
     free = accepted | {
         world.app.workload_of(component.name)
         for component in world.app.components

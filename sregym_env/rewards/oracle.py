@@ -102,7 +102,9 @@ def judge_state(
     harm = NO_HARM
     if baseline.called is not None:
         reaches = [cause.reach for cause in causes]
-        harm = collateral.harm(trial, baseline.called, reaches, done, noisy=patience.noise > 0.0)
+        harm = collateral.harm(
+            trial, baseline.called, reaches, done, noisy=patience.noise > 0.0, besides=baseline.mendable
+        )
     now = dict(protected_objects(trial))
     wrong = [(each.key, each.pointer) for cause in causes for each in cause.wrongs]
     answers = {field for cause in causes for field in cause.reach.answers}

@@ -31,6 +31,7 @@ ENV_ARGUMENTS: Final = frozenset(
         "stage",
         "noise",
         "variation",
+        "silent_alerts",
         "reward",
         "judge",
         "max_commands",

@@ -204,6 +204,12 @@ _ALL = (
         "right, and clients on other machines are served.",
     ),
     KindOfCause(
+        "interface_mtu_too_large",
+        "The CNI gives pods a larger MTU than the network between machines carries",
+        "Large messages between newer pods on different machines are never delivered while small ones, probes and pods from before "
+        "pass: the MTU of the pods' interfaces exceeds the path's, and nobody tells the sender.",
+    ),
+    KindOfCause(
         "lossy_machine",
         "A machine's network link loses packets",
         "Whatever enters or leaves one machine is slow or times out, though the machine and its pods are Ready: packets are lost on "

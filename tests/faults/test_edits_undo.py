@@ -100,6 +100,7 @@ NEED_NODES = (
     "cron_jobs_never_finish",
     "gitops_reverts",
     "host_port_conflict",
+    "mtu_blackhole_by_payload_size",
     "node_without_power",
     "one_slow_node_gray_failure",
     "pool_times_replicas_exceeds_server",

@@ -142,6 +142,12 @@ STATEMENTS: dict[str, tuple[str, ...]] = {
         "somebody set internalTrafficPolicy: Local on the service {c}, and its clients run on nodes without a pod of it",
         "Service {c} only passes traffic to pods on the caller's own node (internalTrafficPolicy Local)",
     ),
+    "mtu_blackhole_by_payload_size": (
+        "veth_mtu in calico-config was changed to {wrong}: new pods of {c} have a larger MTU than the path between nodes, large answers are dropped",
+        "MTU black hole: the CNI gives new pods an MTU that the underlay does not carry, so big answers of {c} never arrive",
+        "Calico's veth_mtu is too large for the network between the nodes; responses of {c} above the path MTU hang",
+        "the MTU of the pods' interfaces exceeds the path MTU, which hits large responses of {c}",
+    ),
     "one_slow_node_gray_failure": (
         "the network link of node {r} loses packets, so {c} there is slow",
         "packet loss on {r}: requests to and from its pods, {c} among them, time out",

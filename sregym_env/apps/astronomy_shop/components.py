@@ -47,6 +47,13 @@ REQUESTS = {
 }
 """Method, path and query of each journey."""
 
+_ANSWERS: Mapping[str, Mapping[str, int]] = {
+    "product-catalog": {"/oteldemo.ProductCatalogService/ListProducts": 10 * 480},
+    "frontend": {"GET /": 12000, "GET /api/recommendations": 4 * 560},
+}
+"""Bytes of answers of several packets, estimated: ten products with their descriptions, the page as it is rendered, four products
+to recommend."""
+
 _TOTAL = sum(weight for weight, _ in TASKS.values())
 _SENT = {
     name: sum(weight * requests.get(name, 0.0) for weight, requests in TASKS.values()) / _TOTAL
@@ -219,6 +226,7 @@ def _service(edition: Edition, name: str) -> Component:
         releases=edition.builds[name].works,
         stateless=any(name in found for found in _reached().values()),
         starts=settings.opens_after,
+        answers=_ANSWERS.get(name, {}),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Literal
 
 from sregym_env.apps.social_network.edition import DATABASES, MEMCACHED, REDIS, SERVICES, Edition
@@ -23,6 +24,18 @@ _REACHED = {
     name: reached(_PROGRAMS, "nginx-thrift", f"{method} {path}") for name, (method, path) in _JOURNEYS.items()
 }
 """Operations that each journey leads to, by component."""
+
+
+_POSTS = 10 * 750
+"""Bytes of what a timeline shows: the load asks for ten posts at once, each with a text of 256 characters, and what it mentions,
+links and shows."""
+_ANSWERS: Mapping[str, Mapping[str, int]] = {
+    "post-storage-service": {"ReadPosts": _POSTS},
+    "home-timeline-service": {"ReadHomeTimeline": _POSTS},
+    "user-timeline-service": {"ReadUserTimeline": _POSTS},
+    "nginx-thrift": {"GET /wrk2-api/home-timeline/read": _POSTS, "GET /wrk2-api/user-timeline/read": _POSTS},
+}
+"""Answers of several packets, estimated."""
 
 
 def journeys(edition: Edition) -> tuple[Journey, ...]:
@@ -109,6 +122,7 @@ def _service(edition: Edition, name: str) -> Component:
         ),
         releases=built.works,
         service_port=edition.offer(name) if edition.offer(name) != edition.ports[name] else 0,
+        answers=_ANSWERS.get(name, {}),
     )
 
 

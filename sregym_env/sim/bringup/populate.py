@@ -12,7 +12,7 @@ from sregym_env.kube.types import Manifest
 from sregym_env.sim import apiserver
 from sregym_env.sim.bringup import roles, server_objects
 from sregym_env.sim.machines import leaders, nodes
-from sregym_env.sim.world import SimWorld
+from sregym_env.sim.world import SimWorld, interfaces
 from sregym_env.sim.world.plan import VERSION, ClusterPlan, Machine
 
 NAMESPACES = ("default", "kube-system", "kube-public", "kube-node-lease", "openebs")
@@ -201,7 +201,7 @@ def _configuration(plan: ClusterPlan) -> list[Manifest]:
     calico = {
         "calico_backend": "bird",
         "cni_network_config": '{"name": "k8s-pod-network"}\n',
-        "veth_mtu": "0",
+        "veth_mtu": str(interfaces.USUAL),
     }
     return [
         _config_map("coredns", {"Corefile": COREFILE}),
@@ -414,6 +414,8 @@ def _daemon_sets(plan: ClusterPlan) -> list[Manifest]:
             },
             {"name": "CLUSTER_TYPE", "value": "k8s,bgp"},
             {"name": "CALICO_IPV4POOL_CIDR", "value": plan.pod_cidr},
+            {"name": "CALICO_IPV4POOL_IPIP", "value": "Always"},
+            {"name": "FELIX_IPINIPMTU", "valueFrom": _config_key("calico-config", "veth_mtu")},
         ],
         "resources": {"requests": {"cpu": "250m"}},
         "securityContext": {"privileged": True},

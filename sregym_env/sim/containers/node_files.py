@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
-from sregym_env.sim.world.plan import OS_IMAGE, ClusterPlan
+from sregym_env.sim.world import SimWorld
+from sregym_env.sim.world.interfaces import USUAL, of_machine
+from sregym_env.sim.world.plan import OS_IMAGE
 
 _OS_RELEASE = """PRETTY_NAME="Debian GNU/Linux 12 (bookworm)"
 NAME="Debian GNU/Linux"
@@ -65,6 +67,28 @@ _CONTAINERD = """version = 2
   SystemdCgroup = true
 """
 
+_CALICO = """{
+  "name": "k8s-pod-network",
+  "cniVersion": "0.3.1",
+  "plugins": [
+    {
+      "type": "calico",
+      "log_level": "info",
+      "log_file_path": "/var/log/calico/cni/cni.log",
+      "datastore_type": "kubernetes",
+      "nodename_file_optional": false,
+      "mtu": 0,
+      "ipam": {"type": "host-local", "subnet": "usePodCidr"},
+      "policy": {"type": "k8s"},
+      "kubernetes": {"kubeconfig": "/etc/cni/net.d/calico-kubeconfig"}
+    },
+    {"type": "portmap", "snat": true, "capabilities": {"portMappings": true}},
+    {"type": "bandwidth", "capabilities": {"bandwidth": true}}
+  ]
+}
+"""
+"""An MTU of 0 stands for what Calico has written beside."""
+
 _DIRECTORIES = (
     "bin boot dev home lib media mnt opt proc root run sbin srv sys tmp usr usr/bin usr/local/bin var var/lib "
     "var/lib/containerd var/lib/kubelet/pods var/log var/log/containers var/log/pods etc/cni/net.d "
@@ -81,13 +105,18 @@ class Setup(NamedTuple):
     """The address of the cluster's DNS."""
     resolver: str
     """The name server of the machine itself."""
+    mtu: int = USUAL
+    """What new pods' interfaces get."""
 
 
-def setup(plan: ClusterPlan, node: str) -> Setup:
+def setup(world: SimWorld, node: str) -> Setup:
     """How a machine of a cluster is set up."""
+    plan = world.plan
     machine = plan.machine(node)
     image = OS_IMAGE if machine is None else machine.os_image
-    return Setup(node, image, plan.dns_address, plan.upstream if plan.key else "192.0.2.53")
+    return Setup(
+        node, image, plan.dns_address, plan.upstream if plan.key else "192.0.2.53", of_machine(world, node)
+    )
 
 
 @lru_cache(maxsize=64)
@@ -101,7 +130,9 @@ def machine_files(machine: Setup) -> Mapping[str, str]:
         "etc/hosts": f"127.0.0.1\tlocalhost\n127.0.1.1\t{node}\n",
         "etc/os-release": _os_release(machine.os_image),
         "etc/resolv.conf": f"nameserver {machine.resolver}\n",
+        "etc/cni/net.d/10-calico.conflist": _CALICO,
         "etc/containerd/config.toml": _CONTAINERD,
+        "var/lib/calico/mtu": f"{machine.mtu}",
         "var/lib/kubelet/config.yaml": _KUBELET.format(dns=machine.dns),
     }
 

@@ -76,7 +76,7 @@ def content(world: SimWorld, process: Process, mount: Mount) -> Content:
         found: Content = world.volumes.get(storage_key(process, mount)) or EMPTY
         if mount.kind != "hostpath":
             return found
-        return {**node_files.below(node_files.setup(world.plan, process.node), mount.source), **found}
+        return {**node_files.below(node_files.setup(world, process.node), mount.source), **found}
     return mounted(world, process, mount)
 
 

@@ -1,18 +1,21 @@
 """The rules of the Prometheus in the cluster: alerts and recorded series, evaluated when somebody asks.
 
-They stand in ``alerting_rules.yaml``, in Prometheus's own format. They see what was scraped and nothing else, so an alert
+They stand in ``alerting_rules.yaml``, in Prometheus's own format, and are what its ConfigMap was installed with; another text counts
+once its server has read it (:mod:`~sregym_env.sim.programs.prometheus_server`). They see what was scraped and nothing else, so an alert
 comes as late as a real one: after the next scrape, the next evaluation and the rule's ``for``.
 """
 
 from __future__ import annotations
 
-from functools import cache
+import re
+from functools import cache, lru_cache
 from importlib.resources import files
 
 from sregym_env.cluster.health import Alert
 from sregym_env.runtime.clock import MINUTE
 from sregym_env.sim.monitoring.scrapes import MILLI
 from sregym_env.sim.monitoring.series import WorldSeries
+from sregym_env.sim.programs.prometheus_server import LOADED
 from sregym_env.sim.users.components import app_of
 from sregym_env.sim.world import SimWorld
 from sregym_env.telemetry.labels import value_of
@@ -23,6 +26,7 @@ from sregym_env.telemetry.promql.rules import Group, RecordedSource, Standing, a
 INTERVAL = MINUTE
 """``global.evaluation_interval``, microseconds."""
 FILE = "alerting_rules.yaml"
+_WATCHED = re.compile(r'namespace=~"([^"]*)"')
 _NAMESPACES = "NAMESPACES"
 """What stands for the application's namespaces in the file."""
 
@@ -48,8 +52,22 @@ def namespaces_of(world: SimWorld) -> tuple[str, ...]:
 
 
 def groups_of(world: SimWorld) -> tuple[Group, ...]:
-    """The rules that are evaluated about a world."""
-    return _groups(namespaces_of(world))
+    """The rules that are evaluated about a world: those that its Prometheus has read last."""
+    text: str = world.memory.get(LOADED, "")
+    return _others(text) if text and not _is_stock(text) else _groups(namespaces_of(world))
+
+
+@lru_cache(maxsize=64)
+def _is_stock(text: str) -> bool:
+    """Whether these are the rules as they are installed, for whatever namespaces."""
+    watched = _WATCHED.search(text)
+    namespaces = () if watched is None or watched[1] == ".+" else tuple(watched[1].split("|"))
+    return text == rules_text(namespaces)
+
+
+@lru_cache(maxsize=64)
+def _others(text: str) -> tuple[Group, ...]:
+    return load_rules(text)
 
 
 def recorded(world: SimWorld) -> RecordedSource:
@@ -68,12 +86,15 @@ _Standings = dict[tuple[int, int], Standing]
 def alerts(world: SimWorld) -> list[Alert]:
     """Alerts that are pending or firing, in the order of the rules."""
     at = world.clock // INTERVAL * INTERVAL
-    known = world.memory.get(CACHE)
+    known, text = world.memory.get(CACHE), world.memory.get(LOADED, "")
+    if known is not None and known[3] != text:
+        # Other rules have no standing yet.
+        known = None
     if known is not None and known[0] == at:
         return list(known[1])
     found, standing = _evaluated(world, {} if known is None else known[2])
     if world.clock > at:
-        world.memory[CACHE] = (at, tuple(found), standing)
+        world.memory[CACHE] = (at, tuple(found), standing, text)
     return found
 
 

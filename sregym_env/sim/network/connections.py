@@ -7,6 +7,7 @@ texts are those of Go's ``net`` package.
 
 from __future__ import annotations
 
+import math
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
@@ -17,7 +18,7 @@ from sregym_env.sim.network.addressing import OUTSIDE, Endpoint, NodeSource, Sou
 from sregym_env.sim.network.dns import Resolution
 from sregym_env.sim.network.links import NO_POD, Link, PodName, path
 from sregym_env.sim.network.netpolicy import Peer, allowed
-from sregym_env.sim.world import SimWorld
+from sregym_env.sim.world import SimWorld, interfaces
 from sregym_env.sim.world.process import Process, ProcessKey
 
 __all__ = [
@@ -28,6 +29,7 @@ __all__ = [
     "Outcome",
     "Source",
     "connect",
+    "fits",
     "pick",
 ]
 
@@ -57,6 +59,8 @@ class Leg(NamedTuple):
     """Probability that an exchange loses a packet."""
     answers: bool = True
     """False where the far end accepts connections and then says nothing."""
+    carries: float = math.inf
+    """Bytes of the largest message that arrives, either way; of a larger one the packets are lost again and again."""
     text: str = ""
     """What Go reports: ``dial tcp 10.96.3.7:27017: connect: connection refused``."""
 
@@ -248,8 +252,20 @@ class _Route:
             return self._lost(address, port)
         for process in addressing.pod_processes(world, metadata.get("uid", "")):
             if number in process.listening:
-                return self._accepted(process, ip, number, link)
+                return self._accepted(process, ip, number, link)._replace(
+                    carries=self._carried(process, link)
+                )
         return self._refused(address, port, ip, number, link)
+
+    def _carried(self, process: Process, link: Link) -> float:
+        """Bytes of the largest message that passes between two pods. What machines send themselves always does: their
+        kernels notice that larger packets are lost, and send smaller ones (``net.ipv4.tcp_mtu_probing``)."""
+        source = self.source
+        if not link.largest or self.here == NO_POD or process.host_network or not isinstance(source, Process):
+            return math.inf
+        if interfaces.sent(self.world, source.key[0], process.key[0]) <= link.largest:
+            return math.inf
+        return float(link.largest - interfaces.TUNNEL - interfaces.HEADERS)
 
     # --- outcomes -------------------------------------------------------------------------------
 
@@ -285,6 +301,25 @@ class _Route:
             return self._lost(address, port)
         text = f"dial tcp {joined(address, port)}: connect: no route to host"
         return Leg(1.0, "timeout", address, port, latency=NO_ROUTE_DELAY, text=text)
+
+
+def fits(world: SimWorld, source: Source, address: str, size: int) -> bool:
+    """Whether a packet of ``size`` bytes gets to an address and an equal one back: each kernel cuts it to its interface's MTU,
+    and nobody cuts it on the way."""
+    pod = addressing.pod_at(world, address)
+    there = addressing.node_at(world, address) if pod is None else pod["spec"].get("nodeName", "")
+    here = (source.namespace, source.pod) if isinstance(source, Process) else NO_POD
+    link = path(world, source.node, here, there or "", NO_POD)
+    if not link.largest or not isinstance(source, Process):
+        return True
+    if addressing.node_at(world, address) is not None:
+        # Between machines there is no tunnel; what a pod sends to one leaves its machine as it is.
+        return min(size, interfaces.of_process(world, source)) <= link.largest
+    mtu = interfaces.of_process(world, source)
+    if source.host_network:
+        mtu = min(mtu, interfaces.of_machine(world, source.node))
+    far = interfaces.USUAL if pod is None else interfaces.of_pod(world, pod["metadata"]["uid"])
+    return min(size, max(mtu, far), interfaces.DETECTED) + interfaces.TUNNEL <= link.largest
 
 
 @lru_cache(maxsize=256)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sregym_env.cluster.disturbances import LinkDelay, LinkLoss, MachineLinkLoss, PodFreeze
+from sregym_env.cluster.disturbances import LinkDelay, LinkLoss, MachineLinkLoss, MachinePathLimit, PodFreeze
 from sregym_env.sim.network.addressing import reachable_machine
 from sregym_env.sim.world import SimWorld
 
@@ -38,6 +38,8 @@ class Link:
     """Probability that one exchange loses a packet."""
     answers: bool = True
     """Whether anything behind the far end's kernel reacts (a frozen pod accepts and then says nothing)."""
+    largest: int = 0
+    """Bytes of the largest packet that arrives; larger ones are lost in silence. 0 where everything does that is sent."""
 
 
 _UNDISTURBED = {rtt: Link(rtt=rtt) for rtt in (LOOPBACK_RTT, SAME_NODE_RTT, CROSS_NODE_RTT)}
@@ -62,6 +64,7 @@ def _disturbed(world: SimWorld, rtt: float, node: str, pod: PodName, far_node: s
     jitter = 0.0
     passed = 1.0
     answers = True
+    largest = 0
     local = pod == far_pod and pod != NO_POD
     for disturbance in world.disturbances:
         if isinstance(disturbance, PodFreeze):
@@ -69,6 +72,9 @@ def _disturbed(world: SimWorld, rtt: float, node: str, pod: PodName, far_node: s
         elif isinstance(disturbance, MachineLinkLoss):
             if node != far_node and disturbance.node in (node, far_node):
                 passed *= 1.0 - disturbance.fraction
+        elif isinstance(disturbance, MachinePathLimit):
+            if node != far_node and disturbance.node in (node, far_node):
+                largest = min(largest or disturbance.bytes, disturbance.bytes)
         # Delay and loss sit on the pod's interface; loopback does not pass it.
         elif isinstance(disturbance, LinkDelay | LinkLoss) and not local:
             if (disturbance.namespace, disturbance.pod) not in (pod, far_pod):
@@ -78,7 +84,7 @@ def _disturbed(world: SimWorld, rtt: float, node: str, pod: PodName, far_node: s
                 jitter += disturbance.jitter_seconds
             else:
                 passed *= 1.0 - disturbance.fraction
-    return Link(rtt=rtt, jitter=jitter, loss=1.0 - passed, answers=answers)
+    return Link(rtt=rtt, jitter=jitter, loss=1.0 - passed, answers=answers, largest=largest)
 
 
 def retransmissions(loss: float, patience: float) -> tuple[float, float]:

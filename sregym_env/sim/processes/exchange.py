@@ -178,6 +178,10 @@ def _exchange(
         response = world.programs[process.program].request(context, request, leg.port)
     total = connected + leg.latency + extra + (0.0005 if response is None else response.latency)
     total += _waited(world, process.key, f"wait:{'/'.join(addressing.source_key(source))}")
+    if (response is not None and _bytes(request.body, request.headers) > leg.carries) or (
+        response is not None and _answered(world, request, response) > leg.carries
+    ):
+        total = math.inf
     if total > patience:
         return _gave_up(waiting, connection, patience)
     return evolve(waiting, outcome="ok", response=response, total_seconds=total, phase="done")
@@ -199,6 +203,20 @@ def _waited(world: SimWorld, key: ProcessKey, stream: str) -> float:
     return Law.gamma(strain.wait, strain.wait_variation * strain.wait**2).sample(draw / strain.waits)
 
 
+def _bytes(body: str, headers: Mapping[str, str]) -> int:
+    """What a message in HTTP takes: its body, its first line and its headers."""
+    return FIRST_LINE + sum(len(name) + len(value) + 4 for name, value in headers.items()) + len(body)
+
+
+def _answered(world: SimWorld, request: HttpRequest, response: HttpResponse) -> int:
+    known = 0
+    if world._app is not None and response.status < 400:
+        known = world._app.answers.get(f"{request.method} {request.path.partition('?')[0]}", 0)
+    return max(known, _bytes(response.body, response.headers))
+
+
+FIRST_LINE = 120
+"""Bytes of a request's or an answer's first line and of the headers that nobody writes down, such as its date."""
 SOON = 0.001
 """Seconds of a wait that nobody notices."""
 

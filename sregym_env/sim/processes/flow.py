@@ -33,6 +33,9 @@ LATE = Failure("timeout", "context deadline exceeded")
 """What a client says whose patience ended."""
 TURNED_AWAY = Failure("overload", "context deadline exceeded")
 """The same of a request that a server never took on."""
+STALLED = 924.6
+"""Seconds after which Linux gives up a connection whose packets are not acknowledged (``tcp_retries2`` of 15): no client
+waits that long."""
 SPREAD = 0.5
 """Assumed half-width of a response time relative to its mean, where no law is known for it."""
 
@@ -259,10 +262,17 @@ class Evaluation:
         if key in self._open:
             return Flow(1.0, leg.latency), None, 0.0
         visit = self._visit(process, call, leg.port)
+        if self._answered(call) > leg.carries:
+            # It is served, and its answer never arrives.
+            leg = leg._replace(latency=STALLED)
         flow, law = self._loaded(visit)
         way = Way(key, leg.share, leg.latency, leg.jitter, leg.loss, "ok")
         variance = min(visit.variance + leg.jitter**2, patience**2 / 4.0)
         return _travelled(flow, law, leg, patience), way, variance
+
+    def _answered(self, call: Call) -> int:
+        """Bytes of the answer to a kind of call; 0 where it is small."""
+        return 0 if self.world._app is None else self.world._app.answers.get(call.operation, 0)
 
     def _visit(self, process: Process, call: Call, port: int) -> Visit:
         key = (process.key, call, port)

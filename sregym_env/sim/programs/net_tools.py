@@ -17,7 +17,7 @@ from sregym_env.shell.commands import names
 from sregym_env.shell.commands.curl import curl
 from sregym_env.shell.shell import Shell
 from sregym_env.sim.network import dns
-from sregym_env.sim.network.connections import connect, joined
+from sregym_env.sim.network.connections import connect, fits, joined
 from sregym_env.sim.network.dns import Resolution
 from sregym_env.sim.network.tls import Tls
 from sregym_env.sim.processes import exchange
@@ -25,6 +25,7 @@ from sregym_env.sim.processes.context import ProcessContext
 from sregym_env.sim.processes.exchange import Exchange
 from sregym_env.sim.programs.defaults import CLOSED, ONCE
 from sregym_env.sim.programs.machine import commands
+from sregym_env.sim.world import interfaces
 
 
 def _resolve(ctx: ProcessContext, host: str) -> Resolution:
@@ -131,6 +132,7 @@ def _wget(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) ->
     if (unknown := _unknown(argv, "cqSO:o:P:U:T:t:Y:nv46", _WGET_USAGE, _WGET_LONG)) is not None:
         return unknown
     url, output, wait, quiet, spider, body, headers = "", "", 0.0, False, False, "", {}
+    posts = any(word.startswith("--post-data") for word in argv)
     rest = list(argv[1:])
     while rest:
         word = rest.pop(0)
@@ -165,8 +167,8 @@ def _wget(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) ->
     done = _exchange(
         ctx,
         url,
-        "POST" if body else "GET",
-        {"User-Agent": "Wget", **(_FORM if body else {}), **headers},
+        "POST" if posts else "GET",
+        {"User-Agent": "Wget", **(_FORM if posts else {}), **headers},
         body,
         wait,
     )
@@ -367,14 +369,20 @@ def _telnet(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) 
 
 TYPED = 10
 """Packets after which somebody stops a ``ping`` that would go on for ever."""
+ECHO_DATA, MOST_DATA = 56, 65507
+"""Bytes that ping sends beside the headers, where it is not told how many, and at most."""
+ECHO_HEADERS = 28
+"""Bytes of the headers of IP and ICMP."""
 MOST_PACKETS = 1000
 """Packets whose answers are shown."""
 
 
 def _ping(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
-    if (unknown := _unknown(argv, "46c:s:t:I:w:W:i:qAp:nv", _PING_USAGE)) is not None:
+    # Only the ping of iputils can be told whether to fragment; images that bring dig bring that one.
+    options = "46c:s:t:I:w:W:i:qAp:nv" + ("M:" if "dig" in ctx.image.binaries else "")
+    if (unknown := _unknown(argv, options, _PING_USAGE)) is not None:
         return unknown
-    words, flags = _operands(argv, "cstIwWip"), _flags(argv, "cstIwWip")
+    words, flags = _operands(argv, "cstIwWipM"), _flags(argv, "cstIwWipM")
     if not words:
         return ExecResult(stderr=_PING_USAGE, exit_code=1)
     host = words[0]
@@ -388,16 +396,22 @@ def _ping(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) ->
     count = min(int(given), MOST_PACKETS) if given else TYPED
     if "w" in flags:
         count = min(count, max(1, int(_seconds(flags["w"]))))
-    head = f"PING {host} ({address}): 56 data bytes\n"
+    size = min(int(flags["s"]), MOST_DATA) if flags.get("s", "").isdecimal() else ECHO_DATA
+    head = f"PING {host} ({address}): {size} data bytes\n"
+    mtu = interfaces.of_process(ctx.world, ctx.process)
+    if flags.get("M") == "do" and size + ECHO_HEADERS > mtu:
+        text = f"ping: local error: message too long, mtu={mtu}\n"
+        return ExecResult(head, text * count, exit_code=1, seconds=found.latency + count)
     # Any port will do: a refusal is an answer, too.
     done = exchange.dial(ctx.world, ctx.process, address, 7)
     leg = connect(ctx.world, ctx.process, address, 7).legs[0]
     lost = done.outcome == "timeout" and not leg.loss
+    lost = lost or not fits(ctx.world, ctx.process, address, size + ECHO_HEADERS)
     rtt = f"{(leg.latency if leg.loss else done.seconds) * 1000:.3f}"
     # Nobody sends an echo again.
     back = [] if lost else [i for i in range(count) if not leg.loss or ctx.chance("ping") >= leg.loss]
     lines = "" if "q" in flags else "".join(
-        f"64 bytes from {address}: seq={i} ttl=62 time={rtt} ms\n" for i in back
+        f"{size + 8} bytes from {address}: seq={i} ttl=62 time={rtt} ms\n" for i in back
     )  # fmt: skip
     stopped = "" if given or "w" in flags else "^C"
     tail = f"{stopped}\n--- {host} ping statistics ---\n{count} packets transmitted, {len(back)} packets received, "
@@ -442,21 +456,26 @@ def _netstat(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell)
 
 
 def _ip(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
-    address = ctx.process.ip
+    address, mtu = ctx.process.ip, interfaces.of_process(ctx.world, ctx.process)
+    ctx.unnoted()
     if any(word.startswith("r") for word in argv[1:]) or argv[0] == "route":
         return ExecResult("default via 169.254.1.1 dev eth0 \n169.254.1.1 dev eth0 scope link \n")
     if argv[0] == "ifconfig":
         return ExecResult(
             "eth0      Link encap:Ethernet  HWaddr EE:EE:EE:EE:EE:EE\n"
             f"          inet addr:{address}  Bcast:0.0.0.0  Mask:255.255.255.255\n"
-            "          UP BROADCAST RUNNING MULTICAST  MTU:1480  Metric:1\n\n"
+            f"          UP BROADCAST RUNNING MULTICAST  MTU:{mtu}  Metric:1\n\n"
             "lo        Link encap:Local Loopback\n          inet addr:127.0.0.1  Mask:255.0.0.0\n"
         )
+    host, tunnel = ctx.process.host_network, ""
+    if host:
+        inner = interfaces.of_machine(ctx.world, ctx.process.node)
+        tunnel = f"3: tunl0@NONE: <NOARP,UP,LOWER_UP> mtu {inner} qdisc noqueue state UNKNOWN qlen 1000\n"
     return ExecResult(
         "1: lo: <LOOPBACK,UP,LOWER_UP> mtu 65536 qdisc noqueue state UNKNOWN qlen 1000\n"
         "    inet 127.0.0.1/8 scope host lo\n       valid_lft forever preferred_lft forever\n"
-        "2: eth0@if7: <BROADCAST,MULTICAST,UP,LOWER_UP> mtu 1480 qdisc noqueue state UP qlen 1000\n"
-        f"    inet {address}/32 scope global eth0\n       valid_lft forever preferred_lft forever\n"
+        f"2: eth0{'' if host else '@if7'}: <BROADCAST,MULTICAST,UP,LOWER_UP> mtu {mtu} qdisc noqueue state UP qlen 1000\n"
+        f"    inet {address}/32 scope global eth0\n       valid_lft forever preferred_lft forever\n{tunnel}"
     )
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any
 
 from sregym_env.sim.processes.context import ProcessContext
 from sregym_env.sim.programs.defaults import MIB, Quiet
@@ -10,9 +12,13 @@ from sregym_env.sim.programs.measured import answered
 from sregym_env.sim.programs.yaml_files import document, under
 from sregym_env.sim.world.logs import stamped
 from sregym_env.sim.world.program import HttpRequest, HttpResponse, Usage
+from sregym_env.telemetry.promql.rules import RuleError, load_rules
 
 SCRAPED = "kube-state-metrics"
 """The job by which the Prometheus is known that scrapes the cluster."""
+
+LOADED = "prometheus.rules"
+"""Slot of a world's memory: the rules that the Prometheus which scrapes the cluster has read last."""
 
 EXPOSITION = "text/plain; version=0.0.4; charset=utf-8"
 PAGE = "<!doctype html><title>Prometheus Time Series Collection and Processing Server</title>\n"
@@ -50,8 +56,12 @@ class PrometheusServer(Quiet):
             )
             ctx.exit(1, delay=0.05)
             return
-        jobs = under(config, "scrape_configs")
-        scraping = isinstance(jobs, list) and any(under(job, "job_name") == SCRAPED for job in jobs)
+        scraping = _scrapes(config)
+        problem = _read_rules(ctx, config) if scraping else ""
+        if problem:
+            _say(ctx, "error", f'Error loading config (--config.file={path})" file={path} err="{problem}')
+            ctx.exit(2, delay=0.05)
+            return
         ctx.update(scraping=scraping, started=ctx.now())
         _say(ctx, "info", 'Start listening for connections" address=0.0.0.0:' + str(port))
         _say(ctx, "info", "TSDB started")
@@ -68,11 +78,9 @@ class PrometheusServer(Quiet):
         if path == "/-/reload":
             if "--web.enable-lifecycle" not in ctx.process.argv:
                 return HttpResponse(403, "Lifecycle API is not enabled.", plain)
-            return (
-                HttpResponse(200, "", plain)
-                if request.method in ("POST", "PUT")
-                else HttpResponse(405, "Only POST or PUT requests allowed", plain)
-            )
+            if request.method not in ("POST", "PUT"):
+                return HttpResponse(405, "Only POST or PUT requests allowed", plain)
+            return self._reloaded(ctx, plain)
         if path.startswith("/api/") and ctx.process.state.get("scraping"):
             return answered(ctx.world.telemetry.metrics, request)
         if path == "/metrics":
@@ -81,9 +89,58 @@ class PrometheusServer(Quiet):
             return HttpResponse(200, PAGE, {"Content-Type": "text/html; charset=utf-8"})
         return HttpResponse(404, "404 page not found\n", plain)
 
+    def _reloaded(self, ctx: ProcessContext, plain: Mapping[str, str]) -> HttpResponse:
+        """Read the configuration and the rules again; what it cannot use it leaves as it was."""
+        path = _flag(ctx, "config.file", "prometheus.yml")
+        _say(ctx, "info", f'Loading configuration file" filename={path}')
+        try:
+            config = document(ctx.read(path))
+        except (OSError, ValueError) as error:
+            problem = f"couldn't load configuration (--config.file={path!r}): {error}"
+        else:
+            problem = _read_rules(ctx, config) if ctx.process.state.get("scraping") else ""
+        if problem:
+            _say(ctx, "error", f'Failed to apply configuration" err="{problem}')
+            return HttpResponse(500, f"failed to reload config: {problem}\n", plain)
+        return HttpResponse(200, "", plain)
+
     def usage(self, ctx: ProcessContext, rates: Mapping[str, float]) -> Usage:
         """It scrapes."""
         return Usage(0.02, ctx.process.memory)
+
+
+def _scrapes(config: Any) -> bool:
+    """Whether a configuration is that of the Prometheus which scrapes the cluster."""
+    jobs = under(config, "scrape_configs")
+    return isinstance(jobs, list) and any(under(job, "job_name") == SCRAPED for job in jobs)
+
+
+def _read_rules(ctx: ProcessContext, config: Any) -> str:
+    """Take the rules of the first file of rules that there is and has any; why they cannot be used, or nothing."""
+    listed = under(config, "rule_files")
+    found = ""
+    for path in listed if isinstance(listed, list) else ():
+        try:
+            text = ctx.read(str(path))
+        except OSError:
+            continue  # a pattern that matches nothing
+        problem = _unusable(text)
+        if problem:
+            return f"loading groups failed: {path}: {problem}"
+        if text.strip() not in ("", "{}"):
+            found = found or text
+    ctx.world.memory[LOADED] = found or "groups: []\n"
+    ctx.world.touch()
+    return ""
+
+
+@lru_cache(maxsize=64)
+def _unusable(text: str) -> str:
+    try:
+        load_rules(text)
+    except RuleError as error:
+        return str(error)
+    return ""
 
 
 def _own_metrics(ctx: ProcessContext) -> str:

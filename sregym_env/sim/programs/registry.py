@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from sregym_env.sim.programs.agnhost import Agnhost
+from sregym_env.sim.programs.calico_node import CalicoNode
 from sregym_env.sim.programs.consul import Consul
 from sregym_env.sim.programs.envoy import Envoy
 from sregym_env.sim.programs.flagd import Flagd, FlagdUi
@@ -47,6 +48,7 @@ PROGRAMS: Mapping[str, Any] = {
         Daemon(),
         Envoy(),
         Exporter(),
+        CalicoNode(),
         Grafana(),
         Httpd(),
         Jaeger(),

@@ -100,6 +100,8 @@ _ADD_ONS = (
         "start_runit",
         DaemonSettings(("{calico:2.118} [INFO][9] startup/startup.go 432: Early log level set to info",
                         "Calico node started successfully"), (179, 9098), (9099,), 130 * MIB, 0.02),
+        program="calico_node",
+        tools=("env", "ip"),
     ),
     _daemon(
         "docker.io/calico/kube-controllers:v3.27.0",

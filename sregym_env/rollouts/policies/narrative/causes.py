@@ -254,6 +254,14 @@ CAUSES: Mapping[str, tuple[str, ...]] = {
         "Callers on other nodes cannot reach {component}: Service {name} is {wrong} in its internalTrafficPolicy; its endpoints "
         "are ready.",
     ),
+    "interface_mtu_too_large": (
+        "{field} in ConfigMap calico-config was raised to {wrong}, so pods created since have an MTU that the path between nodes does "
+        "not carry: large answers of {component} are black-holed, small ones pass.",
+        "The CNI's MTU is too large for the network between the nodes. New pods of {component} send packets that are dropped without "
+        "an ICMP message, and their callers time out.",
+        "MTU black hole: calico-config says {wrong} where the underlay carries less, so whatever {component} answers in more than one "
+        "packet never reaches a caller on another node.",
+    ),
     "lossy_machine": (
         "The network link of node {node} loses packets. The node is Ready, but every request to or from its pods is slow or times "
         "out, those of {component} too.",

@@ -86,7 +86,7 @@ def kind_of(world: SimWorld, node: str, path: str) -> str:
     known = made.get(plain) or _SPECIAL.get(plain)
     if known:
         return known
-    files = machine_files(setup(world.plan, node))
+    files = machine_files(setup(world, node))
     if plain in files:
         return FILE
     below = plain + "/"

@@ -7,7 +7,7 @@ from sregym_env.runtime.frozen import evolve
 from sregym_env.sim.machines.kubelet.state import PodRecord
 from sregym_env.sim.machines.kubelet.status import internal_ip
 from sregym_env.sim.machines.kubelet.sync import Sync
-from sregym_env.sim.world import SimWorld
+from sregym_env.sim.world import SimWorld, interfaces
 
 SETUP = (0.4, 1.1)
 """Seconds that mounting, pausing and wiring a pod take before its first container."""
@@ -41,6 +41,7 @@ def ensure(sync: Sync) -> bool:
         ip = internal_ip(sync.world.store.get("nodes", "", record.node))
     else:
         ip = _address(sync.world, record.node)
+        interfaces.wire(sync.world, record.node, record.uid)
     sync.record = evolve(record, sandbox_at=READY, ip=ip)
     return True
 

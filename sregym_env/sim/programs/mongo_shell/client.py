@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import inf
 from typing import Any
 
 from sregym_env.cluster.streams import ExecResult
@@ -44,7 +45,15 @@ def run(ctx: ProcessContext, argv: Sequence[str], stdin: str, *, setup: bool) ->
         session.out.append("" if "quiet" in options else "bye\n")
     if code == 252:
         session.out.append("exiting with code -4\n")
-    return ExecResult(head + "".join(session.out), exit_code=code)
+    said = "".join(session.out)
+    if not setup and len(said) > carries(ctx, *_address(options, positional)[:2]):
+        return ExecResult(seconds=inf)
+    return ExecResult(head + said, exit_code=code)
+
+
+def carries(ctx: ProcessContext, host: str, port: int) -> float:
+    """Bytes of the largest answer that arrives from a server; what a person reads is about as long as what was sent."""
+    return next((leg.carries for leg in ctx.connect(host, port).legs), inf)
 
 
 @dataclass(frozen=True, slots=True)

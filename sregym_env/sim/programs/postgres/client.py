@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from math import inf
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
@@ -570,9 +571,21 @@ def _psql(ctx: ProcessContext, argv: Sequence[str], stdin: str) -> ExecResult:
     run = Run(ctx, backend, options)
     if "l" in options.rest:
         run.command("\\l")
-        return run.finished()
-    _play(run, stdin)
-    return run.finished()
+    else:
+        _play(run, stdin)
+    return _arrived(ctx, options.target, run.finished())
+
+
+def _arrived(ctx: ProcessContext, target: Target, done: ExecResult) -> ExecResult:
+    """What a client prints, if it ever gets to."""
+    return ExecResult(seconds=inf) if len(done.stdout) > _carried(ctx, target) else done
+
+
+def _carried(ctx: ProcessContext, target: Target) -> float:
+    """Bytes of the largest answer that arrives; what a person reads is about as long as what the server sent."""
+    if target.host in ("", *LOOPBACK) or target.host.startswith("/"):
+        return inf
+    return next((leg.carries for leg in ctx.connect(target.host, target.port).legs), inf)
 
 
 def _early(ctx: ProcessContext, options: Options, tool: str) -> ExecResult | None:
@@ -631,7 +644,7 @@ def _pg_dump(ctx: ProcessContext, argv: Sequence[str], stdin: str) -> ExecResult
     if isinstance(backend, Refusal):
         return ExecResult(stderr=f"pg_dump: error: {backend.text}\n", exit_code=1)
     text = meta.dumped(backend, only.strip('"'), data="s" not in options.rest, schema="-a" not in argv)
-    return ExecResult(text)
+    return _arrived(ctx, options.target, ExecResult(text))
 
 
 COMMANDS: Mapping[str, Command] = {"psql": _psql, "pg_isready": _pg_isready, "pg_dump": _pg_dump}
@@ -731,7 +744,10 @@ class Psql(Quiet):
                 break
         backend.end(commit=not run.code)
         sessions.put(backend.server, identity, None)
-        self._end(ctx, "".join(text for _, text in run.out), run.code)
+        said = "".join(text for _, text in run.out)
+        # What never arrives it waits for.
+        if len(said) <= _carried(ctx, options.target):
+            self._end(ctx, said, run.code)
 
     @staticmethod
     def _keep(ctx: ProcessContext, run: Run, state: str, sql: str, wait: str = "", mode: str = "") -> None:
