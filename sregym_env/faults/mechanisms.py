@@ -764,6 +764,16 @@ _ALL = (
         through=("stale_database_password", "database_account_missing"),
     ),
     Mechanism(
+        "schema_changed_under_old_pods",
+        "images",
+        (
+            "schema_change column|table|database bygone_pods|bygone /40",
+            "column absent|gone bygone_pods|bygone /30",
+        ),
+        valued=("VALUE column|schema_change",),
+        kinds=("Deployment", "ConfigMap", "Pod", "ReplicaSet"),
+    ),
+    Mechanism(
         "table_lock_held",
         "resources",
         (
