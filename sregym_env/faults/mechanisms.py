@@ -1132,7 +1132,7 @@ MECHANISMS: Mapping[str, Mechanism] = {mechanism.key: mechanism for mechanism in
 
 STAYING = frozenset(
     {
-        "outdated_build_serves", "foreign_endpoint_slice", "cordoned_nodes", "untolerated_taint", "network_policy_isolation",
+        "outdated_build_serves", "schema_changed_under_old_pods", "foreign_endpoint_slice", "cordoned_nodes", "untolerated_taint", "network_policy_isolation",
         "quota_blocks_pods", "stale_host_alias", "table_lock_held", "webhook_unreachable",
     }
 )  # fmt: skip
