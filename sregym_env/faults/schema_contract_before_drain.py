@@ -93,7 +93,7 @@ def schema_contract_before_drain(
         fresh("configmaps", "{name}-migrations", "{name}-sql", "{app}-migrations", "{name}-schema", "{name}-changes"),
         published=lambda target: f"{target.name}-migrations",
     ),
-    step: str = drawn(one_of("migrate", "migrations", "db-migrate", "schema", "prepare-db"), published="migrate"),
+    step: str = drawn(one_of("migrate", "migrations", "db-migrate", "db-schema", "prepare-db"), published="migrate"),
 ) -> Fault:  # fmt: skip
     """A release gives a column of the database another name before the pods that use the old one are gone, and its rollout stands still.
 
@@ -112,8 +112,9 @@ def schema_contract_before_drain(
     psql = f"psql -U {admin} -d {database}"
     earlier = tuple(f"{number:04}" for number in range(version - KNOWN, version))
     rename = f"ALTER TABLE {change.table} RENAME COLUMN {change.after} TO {change.before}"
-    ledger = f"CREATE TABLE {LEDGER} (version TEXT PRIMARY KEY); INSERT INTO {LEDGER} (version) VALUES " + ", ".join(
-        f"('{each}')" for each in earlier
+    ledger = (
+        f"CREATE TABLE {LEDGER} (version TEXT PRIMARY KEY); INSERT INTO {LEDGER} (version) VALUES "
+        + ", ".join(f"('{each}')" for each in earlier)
     )
     wait = slow if hold == "slow" else pace
     spec = target.pod_spec
@@ -155,7 +156,9 @@ def schema_contract_before_drain(
                     "kind": "ConfigMap",
                     "metadata": {"name": files, "namespace": target.namespace},
                     "data": {
-                        f"{version:04}.sql": ONCE.format(ledger=LEDGER, version=f"{version:04}", script=script)
+                        f"{version:04}.sql": ONCE.format(
+                            ledger=LEDGER, version=f"{version:04}", script=script
+                        )
                     },
                 }
             ),
@@ -195,7 +198,7 @@ def schema_contract_before_drain(
             execute(store, f'{psql} -c "\\d {change.table}"'),
         ],
         accepts=[source, store.workload],
-        aliases=[files, step, change.table],
+        aliases=[files, change.table],
         cured=[_agreed(target, store, change), _kept(store, earlier)],
     )
 
@@ -242,7 +245,9 @@ def _agreed(target: ComponentTarget, store: ComponentTarget, change: Renamed) ->
                 if column not in there:
                     return f"{image} names {column}, which is not there"
         if change.before in there and change.after in there:
-            differing = f"SELECT count(*) FROM {change.table} WHERE {change.before} IS DISTINCT FROM {change.after}"
+            differing = (
+                f"SELECT count(*) FROM {change.table} WHERE {change.before} IS DISTINCT FROM {change.after}"
+            )
             if _asked(world, store, differing) != ["0"]:
                 return f"{change.before} and {change.after} differ"
         return ""

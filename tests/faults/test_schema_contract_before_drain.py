@@ -34,7 +34,7 @@ def _success(env: SREGymEnv) -> float:
 
 def _pods(env: SREGymEnv) -> dict[str, str]:
     """Image by pod."""
-    shown = "{range .items[*]}{.metadata.name} {.spec.containers[0].image}{\"\\n\"}{end}"
+    shown = '{range .items[*]}{.metadata.name} {.spec.containers[0].image}{"\\n"}{end}'
     lines = _said(env, f"kubectl get pods -n {SHOP} -l opentelemetry.io/name={TARGET} -o jsonpath='{shown}'")
     return dict(line.split(" ") for line in lines.splitlines() if " " in line)  # type: ignore[misc]
 
@@ -87,7 +87,9 @@ def test_a_rollback_makes_all_of_them_fail(migrated: SREGymEnv) -> None:
 def test_to_finish_the_rollout_repairs_it(migrated: SREGymEnv) -> None:
     env = migrated.fork()
     env.step(f"kubectl rollout resume deploy/{TARGET} -n {SHOP}")
-    env.step(f"""kubectl patch deploy {TARGET} -n {SHOP} -p '{{"spec":{{"minReadySeconds":0}}}}'; sleep 120""")
+    env.step(
+        f"""kubectl patch deploy {TARGET} -n {SHOP} -p '{{"spec":{{"minReadySeconds":0}}}}'; sleep 120"""
+    )
     assert len(set(_pods(env).values())) == 1
     assert _success(env) > 0.99
     assert env.step("submit mitigation")[-1]["Mitigation"]

@@ -320,11 +320,6 @@ RIGHT: dict[str, tuple[str, ...]] = {
         "The rollout strategy of {c} is unsafe: maxUnavailable={wrong} lets every pod go before a new one is ready.",
         "No old pod of {c} was kept during the rollout because maxUnavailable is {wrong}.",
     ),
-    "schema_contract_before_drain": (
-        "The new release of {c} renamed column {right} to {wrong} in a migration at its start while pods of the old build still serve. The rollout stands still, and the old pods fail: column does not exist.",
-        "Two generations of {c} run side by side because its rollout never finishes, and the schema has {wrong} instead of {right} already: only the old pods return errors, a rollback would break all of them.",
-        "A migration dropped {right} (it is called {wrong} now) before the old ReplicaSet of {c} was drained, so those pods query a column that is gone.",
-    ),
     "pod_security_restricted": (
         "The namespace {r} was labelled pod-security.kubernetes.io/enforce={wrong}. The pods of {c} run as root and do not meet that standard, so none can be created.",
         "{c}'s ReplicaSet is refused: violates PodSecurity restricted. Somebody turned on enforcement by a label of the namespace.",
@@ -695,11 +690,6 @@ NEAR: dict[str, tuple[str, ...]] = {
         "{c} is scaled to zero replicas.",
         "The readiness probe of {c} asks for a wrong path.",
         "The image of {c} cannot be pulled.",
-    ),
-    "schema_contract_before_drain": (
-        "{c} was rolled out with a broken image.",
-        "The password of {c}'s database user was rotated.",
-        "A session holds a lock on a table that {c} reads.",
     ),
     "pod_security_restricted": (
         "A ResourceQuota refuses new pods of {c}.",

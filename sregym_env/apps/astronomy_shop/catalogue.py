@@ -28,7 +28,11 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {
 """Columns of the tables that users' requests read."""
 
 RENAMED: Mapping[str, tuple[tuple[str, str], ...]] = {
-    "catalog.products": (("picture", "image_path"), ("categories", "category_list"), ("description", "summary")),
+    "catalog.products": (
+        ("picture", "image_path"),
+        ("categories", "category_list"),
+        ("description", "summary"),
+    ),
     "reviews.productreviews": (("description", "review_text"), ("username", "author"), ("score", "rating")),
 }
 """(column, what later builds call it): one more build for each."""
