@@ -36,7 +36,7 @@ def _pods(env: SREGymEnv) -> dict[str, str]:
     """Image by pod."""
     shown = '{range .items[*]}{.metadata.name} {.spec.containers[0].image}{"\\n"}{end}'
     lines = _said(env, f"kubectl get pods -n {SHOP} -l opentelemetry.io/name={TARGET} -o jsonpath='{shown}'")
-    return dict(line.split(" ") for line in lines.splitlines() if " " in line)  # type: ignore[misc]
+    return dict(line.split(" ") for line in lines.splitlines() if " " in line)
 
 
 def test_each_later_build_knows_one_column_under_another_name() -> None:
