@@ -767,10 +767,10 @@ _ALL = (
         "schema_changed_under_old_pods",
         "images",
         (
-            "schema_change column|table|database bygone_pods|bygone /40",
-            "column absent|gone bygone_pods|bygone /30",
+            "schema_change column|table|database bygone_pods|bygone|half_rolled /40",
+            "column absent|gone bygone_pods|bygone|half_rolled /30",
         ),
-        valued=("VALUE column|schema_change",),
+        valued=("VALUE column|schema_change bygone_pods|bygone|half_rolled /40",),
         kinds=("Deployment", "ConfigMap", "Pod", "ReplicaSet"),
     ),
     Mechanism(

@@ -144,12 +144,7 @@ def schema_contract_before_drain(
         cause=f"The new build {image} of {target.name} migrates the database when it starts (init container {step}, ConfigMap "
         f"{files}): column {change.before} of {change.table} is called {change.after} now, and {cause}, so that pods of the old "
         f"build still serve and fail because column {change.before} does not exist.",
-        edits=[
-            Exec(
-                store.name,
-                (*psql.split(), "-c", ledger),
-                (*psql.split(), "-c", f"{rename}; DROP TABLE {LEDGER}"),
-            ),
+        earlier=[
             Create(
                 {
                     "apiVersion": "v1",
@@ -161,6 +156,13 @@ def schema_contract_before_drain(
                         )
                     },
                 }
+            ),
+        ],
+        edits=[
+            Exec(
+                store.name,
+                (*psql.split(), "-c", ledger),
+                (*psql.split(), "-c", f"{rename}; DROP TABLE {LEDGER}"),
             ),
             Rollout(
                 target.workload,
