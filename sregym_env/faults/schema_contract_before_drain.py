@@ -170,7 +170,7 @@ def schema_contract_before_drain(
                     target.container_path("image"): image,
                     "/spec/template/spec/initContainers": [
                         *spec.get("initContainers", ()),
-                        _migrates(store, step, f"{version:04}.sql"),
+                        _migrates(store, step, f"{version:04}.sql", target.namespace),
                     ],
                     "/spec/template/spec/volumes": [
                         *spec.get("volumes", ()),
@@ -205,11 +205,12 @@ def schema_contract_before_drain(
     )
 
 
-def _migrates(store: ComponentTarget, name: str, file: str) -> Manifest:
-    """psql with a script, as the database's administrator."""
+def _migrates(store: ComponentTarget, name: str, file: str, namespace: str) -> Manifest:
+    """psql with a script, as the database's administrator, from a namespace."""
     component, admin = store.component, store.component.accounts[1]
+    host = component.service if store.namespace == namespace else f"{component.service}.{store.namespace}"
     login = {
-        "PGHOST": component.service,
+        "PGHOST": host,
         "PGPORT": str(component.offered_port),
         "PGUSER": admin.user,
         "PGPASSWORD": admin.password,
