@@ -162,7 +162,8 @@ def schema_contract_before_drain(
             Exec(
                 store.name,
                 (*psql.split(), "-c", ledger),
-                (*psql.split(), "-c", f"{rename}; DROP TABLE {LEDGER}"),
+                # One after the other: where no new pod has started yet, there is nothing to rename back.
+                (*psql.split(), "-c", rename, "-c", f"DROP TABLE IF EXISTS {LEDGER}"),
             ),
             Rollout(
                 target.workload,
