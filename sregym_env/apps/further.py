@@ -23,12 +23,13 @@ def with_build(
     why: str,
     name: Callable[[Component, str], str],
     change: Callable[[Sequence[Component]], Change],
+    fits: Callable[[ServiceSettings], bool] = lambda settings: True,
 ) -> App:
     """The application with one more build of each image of its stateless services that serve users.
 
     ``why`` it does not work is what components' :attr:`~sregym_env.cluster.app.Component.builds` know it by. ``name`` gives
     the new reference for a component that runs an image and that image's; ``change`` what is different about the services
-    of an image, given all components that run it.
+    of an image, given all components that run it; ``fits`` says of which services there is such a build.
     """
     running = dict(_running(app))
     images = {image.reference: image for image in app.images}
@@ -38,7 +39,10 @@ def with_build(
         if (
             component.stateless
             and image is not None
-            and any(isinstance(binary.settings, ServiceSettings) for binary in image.binaries.values())
+            and any(
+                isinstance(binary.settings, ServiceSettings) and fits(binary.settings)
+                for binary in image.binaries.values()
+            )
             and rate(app, component.name) > 0.0
         ):
             groups.setdefault(image.reference, []).append(component)

@@ -122,12 +122,14 @@ class Rollout:
     """Change a workload's pod template in place: a new revision is rolled out and the one before stays in its history.
 
     ``changes`` are JSON-pointer paths and their new values, ``REMOVED`` to remove one. ``by`` is the field manager who
-    writes them, where that is none of those who deliver the workload.
+    writes them, where that is none of those who deliver the workload. ``partial`` says that it is about pods of both
+    revisions, so that it may neither be over at once nor be made once more.
     """
 
     target: ObjectRef
     changes: Mapping[str, Any]
     by: str = ""
+    partial: bool = False
 
 
 @dataclass(frozen=True, slots=True)

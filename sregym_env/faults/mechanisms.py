@@ -772,6 +772,16 @@ _ALL = (
         through=("stale_database_password", "database_account_missing"),
     ),
     Mechanism(
+        "schema_changed_under_old_pods",
+        "images",
+        (
+            "schema_change column|table|database bygone_pods|bygone|half_rolled /40",
+            "column absent|gone bygone_pods|bygone|half_rolled /30",
+        ),
+        valued=("VALUE column|schema_change bygone_pods|bygone|half_rolled /40",),
+        kinds=("Deployment", "ConfigMap", "Pod", "ReplicaSet"),
+    ),
+    Mechanism(
         "table_lock_held",
         "resources",
         (
@@ -1130,7 +1140,7 @@ MECHANISMS: Mapping[str, Mechanism] = {mechanism.key: mechanism for mechanism in
 
 STAYING = frozenset(
     {
-        "outdated_build_serves", "foreign_endpoint_slice", "cordoned_nodes", "untolerated_taint", "network_policy_isolation",
+        "outdated_build_serves", "schema_changed_under_old_pods", "foreign_endpoint_slice", "cordoned_nodes", "untolerated_taint", "network_policy_isolation",
         "quota_blocks_pods", "stale_host_alias", "table_lock_held", "webhook_unreachable",
     }
 )  # fmt: skip

@@ -154,7 +154,9 @@ def befall(
         _disturb(world, instance)
         if instance.fault.matures:
             _mature(world, instance, chance.at("mature"), pastime)
-        rolled = [edit.target for edit in instance.fault.edits if isinstance(edit, Rollout)]
+        rolled = [
+            edit.target for edit in instance.fault.edits if isinstance(edit, Rollout) and not edit.partial
+        ]
         sound = tuple(target for target in rolled if _history_stays(world.cluster, target))
         again = bool(sound) and pastime is not None and chance.yes("retried", RETRIED)
         # What has been brought about by something that passed would be over with a new revision: that comes before.
@@ -317,7 +319,7 @@ def _with_input(cluster: Cluster, edit: Edit) -> Edit:
 
 
 def _recreated(edit: Edit) -> Edit:
-    return Redeploy(edit.target, edit.changes) if isinstance(edit, Rollout) else edit
+    return Redeploy(edit.target, edit.changes) if isinstance(edit, Rollout) and not edit.partial else edit
 
 
 def _wait_for_trouble(
@@ -343,7 +345,12 @@ def _wait_for_trouble(
 def _events(world: World, instance: FaultInstance, chance: Chance) -> Iterator[Callable[[], None]]:
     """What ordinary operation does sooner or later to those by whose restart the fault bites."""
     for edit in instance.fault.edits:
-        if isinstance(edit, Rollout) and edit.target.resource in SCALED and not instance.transient:
+        if (
+            isinstance(edit, Rollout)
+            and edit.target.resource in SCALED
+            and not edit.partial
+            and not instance.transient
+        ):
             yield lambda target=edit.target: _scaled_down_and_up(world, target, chance)  # type: ignore[misc]
     for edit in instance.fault.trigger:
         if isinstance(edit, RecreatePods):

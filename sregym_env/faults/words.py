@@ -175,6 +175,10 @@ OBJECTS: Mapping[str, str] = {
     # stores in memory
     "maxmemory": r"-{0,2}max[ _-]?memory(?:[ -]polic\w+| (?:setting|value|option|argument|limit|parameter|cap))?|oom command not allowed|(?:redis|valkey)(?:'s)?(?: own)? (?:memory )?(?:limit|cap|budget)",
     # locks
+    "schema_change": r"(?:(?:schema|data ?base|db|table|column|start-?up|breaking|destructive|incompatible|contract\w*|premature) )*(?:migrations?|migrat\w+)|(?:schema|ddl|table) (?:change|update|contraction)s?|changed the (?:schema|table)|renam\w+|drop(?:s|ped|ping)?(?= (?:\S+ ){0,3}columns?)",
+    "half_rolled": r"(?:two|both|mixed|different) (?:\S+ )?(?:builds|versions|generations|releases|revisions|replica ?sets)|half[- ](?:way )?(?:rolled(?: out)?|finished|done|deployed)|rolling update|side by side"
+    r"|roll-?outs? (?:\S+ ){0,4}?(?:stands? still|stuck|stalls?|stalled|paused|hangs?|never (?:ends?|finishes|completes)|(?:is|was) ?(?:not|n't) (?:over|finished|complete\w*)|(?:does|did|do) ?(?:not|n't) (?:end|finish|complete|get ahead)|unfinished|slowed)|(?:unfinished|paused|stalled|incomplete|stuck) roll-?out",
+    "column": r"(?:data ?base |table |missing |old |required )?columns?|schema",
     "table_lock": r"(?:access ?-?exclusive|accessexclusivelock|exclusive)(?: (?:table )?(?:locks?|mode))?|(?:table|row|relation|exclusive|postgres\w*|database|ddl)[ -]?(?:level )?locks?|lock ?(?:table|contention|queue)|pg_locks|locks?|locked|locking|lock waits?",
     "table": r"(?:data ?base )?tables?|relations?|[a-z]+\.(?:products|productreviews|orders?)",
     "open_transaction": r"(?:(?:open|long|long-?running|idle|uncommitted|unfinished|hanging|stuck|never[- ]ending|single|pending) )*(?:transactions?|sessions?|txn|xact)|pg_sleep|idle[ -]in[ -]transaction|migrations?|back-?fill|ddl",

@@ -271,6 +271,12 @@ _ALL = (
         "requirepass of a Redis or Valkey server was set, by its arguments or its configuration: clients get NOAUTH.",
     ),
     KindOfCause(
+        "schema_changed_under_old_pods",
+        "A migration has changed the database's schema while pods of the build before it still serve",
+        "A release renames or drops a column that the old build names, and its rollout does not end: the old pods' statements fail "
+        "(column does not exist), those of the new pods work.",
+    ),
+    KindOfCause(
         "table_lock_held",
         "A session holds a lock on a table, and others wait for it",
         "A transaction that stays open holds a table (pg_locks: granted), so that queries on it wait and time out.",

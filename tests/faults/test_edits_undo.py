@@ -108,6 +108,7 @@ NEED_NODES = (
     "priority_preempts_production",
     "recurring_memory_cut",
     "registry_credentials_expired",
+    "schema_contract_before_drain",
     "served_feature_flag",
     "webhook_ca_mismatch",
     "webhook_certificate_expired",

@@ -412,6 +412,12 @@ STATEMENTS: dict[str, tuple[str, ...]] = {
         "pool size times replicas of {r} exceeds the connection limit of {c} after {f} went from {right} to {wrong}",
         "{c} is out of connection slots because the pooler {r} holds them; its {f} is {wrong}",
     ),
+    "schema_contract_before_drain": (
+        "a migration renamed column {right} to {wrong} while pods of the old build of {c} still serve, because its rollout stands still",
+        "the schema change of the new release of {c} ({right} is {wrong} now) breaks the old pods, whose rollout is not finished",
+        "{c}: old pods name a column {right} that the migration of the new build has renamed to {wrong}",
+        "old pods of {c} fail as column {right} does not exist any more since the new build's migration",
+    ),
     "postgres_lock_contention": (
         "{r} holds an ACCESS EXCLUSIVE lock on a table of {c}, so all queries on it wait",
         "a transaction of {r} stays open in {c} and blocks every reader of the table by its lock",

@@ -18,6 +18,7 @@ LOCK, ROTATED = (
 )
 LOCKED = ("valkey_auth_disruption", "valkey-cart")
 POOLS = ("pool_times_replicas_exceeds_server", "postgresql")
+MIGRATED = ("schema_contract_before_drain", "product-catalog")
 FULL = ("valkey_memory_disruption", "valkey-cart")
 
 RIGHT = (
@@ -32,6 +33,11 @@ RIGHT = (
     (POOLS, "postgresql is out of connection slots: the 6 replicas of reports-pgbouncer hold nearly all of its 24 connections in their pools."),
     (POOLS, "Connection exhaustion on postgresql: reports-pgbouncer (replicas: 6) opens more connections than max_connections allows. product-reviews, which connects anew for each request, is refused."),
     (POOLS, "Since reports-pgbouncer was scaled up to 6 pods, pool size times replicas exceeds max_connections of postgresql."),
+    (MIGRATED, "The new release of product-catalog renamed column picture to image_path in a migration at its start while pods of the old build still serve. The rollout stands still, and the old pods fail: column does not exist."),
+    (MIGRATED, "Two generations of product-catalog run side by side, because minReadySeconds is four hours and its rollout never finishes, and the migration has renamed picture to image_path already: only the old pods return errors."),
+    (MIGRATED, "A migration dropped picture (it is called image_path now) before the old ReplicaSet of product-catalog was drained, so its pods query a column that is gone."),
+    (MIGRATED, "Old pods of product-catalog (the build before the release) still select picture from catalog.products. The init container of the new build has run 0042.sql, which renames that column to image_path. minReadySeconds: 14400 keeps the old pod alive."),
+    (MIGRATED, "Deployment product-catalog is half rolled out. Its schema migration (picture -> image_path) is not compatible with the old ReplicaSet, which still gets half of the requests."),
     (FULL, "valkey-cart was rolled out with --maxmemory 512kb. That is less than an empty server uses, so all writes fail: OOM command not allowed when used memory > 'maxmemory'."),
     (FULL, "The maxmemory of valkey-cart is too low (512kb), and cart cannot store anything."),
     (FULL, "Deployment valkey-cart has args with maxmemory 512kb and noeviction; it refuses HMSET."),
@@ -52,6 +58,12 @@ WRONG = (
     (POOLS, "The password of otelu in postgresql was rotated, and product-reviews still logs in with the old one."),
     (POOLS, "product-reviews runs a broken build of its image."),
     (POOLS, "A NetworkPolicy keeps product-reviews from reaching postgresql."),
+    (MIGRATED, "product-catalog was rolled out with a broken image."),
+    (MIGRATED, "The password of otelu in postgresql was rotated, and old pods of product-catalog still log in with the old one."),
+    (MIGRATED, "A session in postgresql holds a lock on catalog.products, so product-catalog waits."),
+    (MIGRATED, "postgresql lost its data: the table catalog.products was dropped."),
+    (MIGRATED, "A left-over Deployment with an old build of product-catalog stands behind the same Service."),
+    (MIGRATED, "The rollout of product-catalog is slow, because its new pods are not ready."),
     (FULL, "valkey-cart asks for a password that cart does not have."),
     (FULL, "The memory limit of the container of cart is too low, so it is OOMKilled."),
     (FULL, "cart crashes because its image is a broken build."),

@@ -61,6 +61,7 @@ def test_every_fault_that_needs_no_mongodb_has_a_pair() -> None:
         "rate_limit_too_low",
         "retry_collapse",
         "revoke_auth_mongodb",
+        "schema_contract_before_drain",
         "secret_rotation_stale_credentials",
         "served_feature_flag",
         "storage_user_unregistered",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sregym_env.apps.astronomy_shop.catalogue import RENAMED
 from sregym_env.apps.astronomy_shop.components import components, journeys, rate
 from sregym_env.apps.astronomy_shop.edition import NAMESPACE, Edition
 from sregym_env.apps.astronomy_shop.flags import HARMFUL, HARMLESS
@@ -9,6 +10,7 @@ from sregym_env.apps.astronomy_shop.images import images
 from sregym_env.apps.astronomy_shop.manifests import manifests
 from sregym_env.apps.defective import with_defective
 from sregym_env.apps.leaking import with_leaking
+from sregym_env.apps.migrated import with_migrated
 from sregym_env.apps.outdated import with_outdated
 from sregym_env.cluster.app import SLO, App, FlagFile
 
@@ -45,4 +47,4 @@ def application(edition: Edition) -> App:
             "(?:shopping )?cart",
         ),
     )  # fmt: skip
-    return with_defective(with_outdated(with_leaking(made)))
+    return with_migrated(with_defective(with_outdated(with_leaking(made))), RENAMED)

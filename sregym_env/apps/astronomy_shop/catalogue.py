@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 PRODUCTS: tuple[tuple[str, str, int, int, str], ...] = (
     ("OLJCESPC7Z", "National Park Foundation Explorascope", 101, 960000000, "telescopes"),
     ("66VCHSJNUP", "Starsense Explorer Refractor Telescope", 349, 950000000, "telescopes"),
@@ -16,6 +18,24 @@ PRODUCTS: tuple[tuple[str, str, int, int, str], ...] = (
 )
 """(id, name, whole dollars, billionths, categories)."""
 IDS = tuple(product[0] for product in PRODUCTS)
+
+COLUMNS: Mapping[str, tuple[str, ...]] = {
+    "catalog.products": (
+        "id", "name", "description", "picture", "price_currency_code", "price_units", "price_nanos", "categories",
+    ),
+    "reviews.productreviews": ("id", "product_id", "username", "description", "score"),
+}  # fmt: skip
+"""Columns of the tables that users' requests read."""
+
+RENAMED: Mapping[str, tuple[tuple[str, str], ...]] = {
+    "catalog.products": (
+        ("picture", "image_path"),
+        ("categories", "category_list"),
+        ("description", "summary"),
+    ),
+    "reviews.productreviews": (("description", "review_text"), ("username", "author"), ("score", "rating")),
+}
+"""(column, what later builds call it): one more build for each."""
 
 INIT_SQL = """\
 CREATE USER {user} WITH PASSWORD '{password}';

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache
 
+from sregym_env.apps.astronomy_shop.catalogue import COLUMNS
 from sregym_env.apps.astronomy_shop.frontend import frontend
 from sregym_env.sim.programs.defaults import MIB
 from sregym_env.sim.programs.services.asides import Flagged, Remark
@@ -59,6 +60,11 @@ FLAGD = Peer("flagd", "openfeature", At(Variable("FLAGD_HOST"), Variable("FLAGD_
 
 def _at(variable: str) -> At:
     return At(Variable(variable))
+
+
+def _columns(table: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """That statements name all columns of a table."""
+    return ((table, COLUMNS[table]),)
 
 
 def _given(*variables: str) -> tuple[tuple[Peer, ...], tuple[str, ...]]:
@@ -188,7 +194,10 @@ def product_catalog() -> ServiceSettings:
                 (Compute(0.0006), select("failed to search products: {error}")),
             ),
         ),
-        (Peer("postgresql", "lib-pq", _at("DB_CONNECTION_STRING")), FLAGD),
+        (
+            Peer("postgresql", "lib-pq", _at("DB_CONNECTION_STRING"), columns=_columns("catalog.products")),
+            FLAGD,
+        ),
         health=True,
     )
 
@@ -624,7 +633,12 @@ def product_reviews() -> ServiceSettings:
         ),
         (
             *given,
-            Peer("postgresql", "psycopg2", _at("DB_CONNECTION_STRING")),
+            Peer(
+                "postgresql",
+                "psycopg2",
+                _at("DB_CONNECTION_STRING"),
+                columns=_columns("reviews.productreviews"),
+            ),
             Peer("llm", "openai-python", _at("LLM_BASE_URL")),
             Peer("product-catalog", "grpc-python", _at("PRODUCT_CATALOG_ADDR")),
             FLAGD,

@@ -31,7 +31,8 @@ STUFFING = (
     "a garbage collector GOGC set too low, a corrected ConfigMap that was never rolled out while the workload still refers to the old one, "
     "a pooler whose min_pool_size times replicas exceeds max_connections so that there are too many clients, "
     "Jobs of a CronJob that never complete because of a sidecar that keeps running, "
-    "a HorizontalPodAutoscaler that averages over idle pods of a sibling whose labels match the same selector"
+    "a HorizontalPodAutoscaler that averages over idle pods of a sibling whose labels match the same selector, "
+    "a migration that renamed a column while old pods still serve"
 )
 """Something of every mechanism there is, with the fields that such faults change."""
 

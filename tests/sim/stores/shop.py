@@ -101,7 +101,8 @@ def _service(
 def _services() -> dict[str, ServiceSettings]:
     say = Say("error", "main.go:9", "{error}")
     catalog = _service(
-        "catalog", "8080", (Peer("db", "lib-pq", At(DATABASE)),),
+        "catalog", "8080",
+        (Peer("db", "lib-pq", At(DATABASE), columns=(("catalog.products", ("id", "name", "price_units", "categories")),)),),
         (Handler("/catalog/Get", (Compute(0.0005), Ask("db", "select", "catalog.products", Lost(log=say)))),),
     )  # fmt: skip
     reviews = _service(

@@ -529,3 +529,73 @@ def test_a_dump_holds_tables_and_rows(world: EmbeddedWorld) -> None:
     assert "HQTGWGPNH4\tThe Comet Book\t0\t\\N\n" in text
     ready = shop.run(world, "postgresql", "pg_isready")
     assert (ready.stdout, ready.exit_code) == ("/var/run/postgresql:5432 - accepting connections\n", 0)
+
+
+GENERATED = "label TEXT GENERATED ALWAYS AS (coalesce(categories, 'none') || '?') STORED"
+
+
+def test_a_generated_column_follows_what_it_is_computed_from(world: EmbeddedWorld) -> None:
+    table = "catalog.products"
+    assert shop.sql(world, f"ALTER TABLE {table} ADD COLUMN {GENERATED}").stdout == "ALTER TABLE\n"
+    assert rows(world, f"SELECT count(*) FROM {table} WHERE label = categories || '?'") == ["3"]
+    rows(world, f"UPDATE {table} SET categories = 'a' WHERE id = 'L9ECAV7KIM'")
+    assert rows(world, f"SELECT label FROM {table} WHERE id = 'L9ECAV7KIM'") == ["a?"]
+    rows(world, f"UPDATE {table} SET categories = NULL WHERE id = 'L9ECAV7KIM'")
+    assert rows(world, f"SELECT label FROM {table} WHERE id = 'L9ECAV7KIM'") == ["none?"]
+    shop.sql(
+        world,
+        f"INSERT INTO {table} (id, name, price_units) VALUES ('N', 'n', 1)",
+    )
+    assert rows(world, f"SELECT label FROM {table} WHERE id = 'N'") == ["none?"]
+
+
+def test_nobody_else_writes_a_generated_column(world: EmbeddedWorld) -> None:
+    shop.sql(world, "CREATE TABLE t (a INT, b INT GENERATED ALWAYS AS (a * 2) STORED)")
+    told = shop.sql(world, "INSERT INTO t (a, b) VALUES (1, 2)").stderr
+    assert 'ERROR:  cannot insert a non-DEFAULT value into column "b"' in told
+    assert 'DETAIL:  Column "b" is a generated column.' in told
+    shop.sql(world, "INSERT INTO t (a, b) VALUES (2, DEFAULT)")
+    assert rows(world, "SELECT a, b FROM t") == ["2|4"]
+    told = shop.sql(world, "UPDATE t SET b = 5").stderr
+    assert 'ERROR:  column "b" can only be updated to DEFAULT' in told
+    assert rows(world, "INSERT INTO t (a) VALUES (5) RETURNING b")[0] == "10"
+
+
+def test_a_generated_column_knows_what_it_needs(world: EmbeddedWorld) -> None:
+    shop.sql(world, "CREATE TABLE t (a INT, b INT GENERATED ALWAYS AS (a + 1) STORED)")
+    assert "generated always as (a + 1) stored" in shop.sql(world, "\\d t").stdout
+    shop.sql(world, "ALTER TABLE t RENAME COLUMN a TO c")
+    assert "generated always as (c + 1) stored" in shop.sql(world, "\\d t").stdout
+    shop.sql(world, "INSERT INTO t (c) VALUES (1)")
+    assert rows(world, "SELECT c, b FROM t") == ["1|2"]
+    told = shop.sql(world, "ALTER TABLE t DROP COLUMN c").stderr
+    assert "ERROR:  cannot drop column c of table public.t because other objects depend on it" in told
+    assert "column b of table public.t depends on column c of table public.t" in told
+    shop.sql(world, "ALTER TABLE t ADD COLUMN d INT")
+    assert shop.sql(world, "ALTER TABLE t DROP COLUMN c CASCADE").stdout.endswith("ALTER TABLE\n")
+    assert "b" not in rows(world, "SELECT column_name FROM information_schema.columns WHERE table_name = 't'")
+
+
+@pytest.mark.parametrize(
+    ("made", "told"),
+    [
+        ("x TEXT GENERATED ALWAYS AS (nope) STORED", 'column "nope" does not exist'),
+        ("x TEXT GENERATED ALWAYS AS (name)", "syntax error"),
+    ],
+)
+def test_what_no_column_can_be_generated_from(world: EmbeddedWorld, made: str, told: str) -> None:
+    assert told in shop.sql(world, f"ALTER TABLE catalog.products ADD COLUMN {made}").stderr
+
+
+def test_a_statement_that_names_a_column_that_is_gone(world: EmbeddedWorld) -> None:
+    shop.sql(world, "ALTER TABLE catalog.products RENAME COLUMN categories TO tags")
+    world.advance(30.0)
+    assert 'ERROR:  column "categories" does not exist at character 31' in log(world)
+    health = {each.journey: each.success_ratio for each in world.traffic.health(20.0)}
+    assert health["product"] < 0.01
+    assert health["cart"] == 1.0
+    shop.sql(
+        world, "ALTER TABLE catalog.products ADD COLUMN categories TEXT GENERATED ALWAYS AS (tags) STORED"
+    )
+    world.advance(30.0)
+    assert {each.journey: each.success_ratio for each in world.traffic.health(20.0)}["product"] == 1.0

@@ -344,6 +344,13 @@ CAUSES: Mapping[str, tuple[str, ...]] = {
         "A stale password is used for {account} at {component}: it was changed in the database, and authentication of {clients} fails.",
         "In {component} the password of {account} is no longer the one that {clients} has: a rotation reached one side only.",
     ),
+    "schema_changed_under_old_pods": (
+        "The migration of the new build of {component} renamed column {field} to {wrong} while pods of the old build still serve, and "
+        "the rollout does not get ahead: the old pods fail, because the column does not exist.",
+        "{Workload} runs two builds at once, as its rollout stands still, and the database has been migrated for the new one: old pods "
+        "name column {field}, which is called {wrong} now.",
+        "A schema change came before the old pods of {component} were gone: column {field} is {wrong} now, and only the new build knows that.",
+    ),
     "table_lock_held": (
         "{Writer} keeps a transaction open that holds an ACCESS EXCLUSIVE lock on {table} in {component}, and all queries on that table wait.",
         "Queries on {table} wait for a lock: a session of {writer} holds the table of {component} in an open transaction.",

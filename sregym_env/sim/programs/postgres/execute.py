@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, is_dataclass, replace
+from dataclasses import fields as parts_of
 from types import MappingProxyType
 from typing import Any
 
@@ -41,6 +43,8 @@ from sregym_env.sim.programs.postgres.tree import (
     AlterRole,
     AlterTable,
     Apply,
+    ColumnDef,
+    ColumnRef,
     Create,
     CreateIndex,
     CreateTable,
@@ -566,6 +570,9 @@ class Backend:
         row: list[Any] = []
         for column in table.columns:
             value = given.get(column.name, _DEFAULT)
+            if column.generated is not None and value is not _DEFAULT:
+                text = f'cannot insert a non-DEFAULT value into column "{column.name}"'
+                raise refuse("428C9", text, detail=_GENERATED.format(column.name))
             if value is _DEFAULT:
                 if column.identity:
                     table = replace(table, last=table.last + 1)
@@ -574,6 +581,9 @@ class Backend:
                     value = None if column.default is None else evaluator.value(column.default, ())
             with located(places.get(column.name)):
                 row.append(converted(value, column.type, self.cast))
+        for place, column in enumerate(table.columns):
+            if column.generated is not None:
+                row[place] = self._added(table, column, row)
         for column, value in zip(table.columns, row, strict=True):
             if value is None and (column.not_null or column.name in table.primary):
                 raise refuse(
@@ -582,6 +592,12 @@ class Backend:
                     detail=f"Failing row contains ({', '.join('null' if v is None else shown(v) for v in row)}).",
                 )
         return table, tuple(row)
+
+    def _added(self, table: Table, column: ColumnDef, row: Sequence[Any]) -> Any:
+        """What a column holds in a row that nobody has given it a value for."""
+        if column.generated is not None:
+            return converted(self._over(table).value(column.generated, row), column.type, self.cast)
+        return None if column.default is None else Evaluator(Scope(()), self).value(column.default, ())
 
     @staticmethod
     def _clash(table: Table, row: Row, made: Sequence[Row]) -> Refused | None:
@@ -640,17 +656,23 @@ class Backend:
         schema, table = self._table(update.table, "UPDATE", "RowExclusiveLock")
         table = self._settled(schema, table)
         evaluator = self._over(table)
+        computed = {each.name for each in table.columns if each.generated is not None}
         for name, _, position in update.sets:
             if table.place(name) is None:
                 text = f'column "{name}" of relation "{table.name}" does not exist'
                 raise refuse("42703", text, position=position)
+            if name in computed:
+                raise refuse(
+                    "428C9", f'column "{name}" can only be updated to DEFAULT', detail=_GENERATED.format(name)
+                )
         rows: list[Row] = []
         changed: list[Row] = []
         for row in table.rows:
             if update.where is not None and evaluator.value(update.where, row) is not True:
                 rows.append(row)
                 continue
-            given = {each.name: value for each, value in zip(table.columns, row, strict=True)}
+            kept = zip(table.columns, row, strict=True)
+            given = {each.name: value for each, value in kept if each.name not in computed}
             given |= {name: evaluator.value(value, row) for name, value, _ in update.sets}
             table, fresh_row = self._completed(table, given)
             self._referenced(table, fresh_row)
@@ -1118,9 +1140,7 @@ class Backend:
                 before, after = alter.arguments
                 if table.place(before) is None:
                     raise refuse("42703", f'column "{before}" does not exist')
-                table = replace(
-                    table, columns=tuple(replace(c, name=after) if c.name == before else c for c in columns)
-                )
+                table = replace(table, columns=tuple(_renamed(each, before, after) for each in columns))
             case "add":
                 column, missing = alter.arguments
                 if table.place(column.name) is not None:
@@ -1129,21 +1149,28 @@ class Backend:
                             "42701", f'column "{column.name}" of relation "{table.name}" already exists'
                         )
                     return Result("ALTER TABLE")
-                value = (
-                    None if column.default is None else Evaluator(Scope(()), self).value(column.default, ())
-                )
-                rows = tuple((*row, value) for row in table.rows)
+                rows = tuple((*row, self._added(table, column, row)) for row in table.rows)
+                if column.generated is not None and not table.rows:
+                    self._added(table, column, (None,) * len(columns))
                 table = replace(table, columns=(*columns, column), rows=rows)
             case "drop":
-                name, exists = alter.arguments
+                name, exists, cascade = alter.arguments
                 place = table.place(name)
                 if place is None:
                     if not exists:
                         raise refuse("42703", f'column "{name}" of relation "{table.name}" does not exist')
                     return Result("ALTER TABLE")
-                rows = tuple(row[:place] + row[place + 1 :] for row in table.rows)
-                keys = tuple(key for key in table.keys if name not in key.columns)
-                table = replace(table, columns=columns[:place] + columns[place + 1 :], rows=rows, keys=keys)
+                computed = [each.name for each in columns if name in _needed(each)]
+                of = f"table {schema.name}.{table.name}"
+                if computed and not cascade:
+                    raise self._depended(
+                        f"column {name} of {of}", [f"column {each} of {of}" for each in computed]
+                    )
+                gone = {name, *computed}
+                left = [index for index, each in enumerate(columns) if each.name not in gone]
+                rows = tuple(tuple(row[index] for index in left) for row in table.rows)
+                keys = tuple(key for key in table.keys if not gone & {*key.columns})
+                table = replace(table, columns=tuple(columns[index] for index in left), rows=rows, keys=keys)
         self._write(data.with_table(self.database, schema.name, table))
         return Result("ALTER TABLE")
 
@@ -1222,6 +1249,47 @@ _TYPES = frozenset(
      "character", "timestamp with time zone", "timestamp without time zone", "date", "time without time zone", "uuid",
      "json", "jsonb", "bytea", "inet", "interval", "name", "oid")
 )  # fmt: skip
+
+
+_GENERATED = 'Column "{}" is a generated column.'
+
+
+def _needed(column: ColumnDef) -> set[str]:
+    """Columns of which a column is computed."""
+    return {each.name for each in _parts(column.generated) if isinstance(each, ColumnRef)}
+
+
+def _parts(node: Any) -> Iterator[Any]:
+    """An expression and everything in it."""
+    if isinstance(node, tuple):
+        for each in node:
+            yield from _parts(each)
+    elif is_dataclass(node) and not isinstance(node, type):
+        yield node
+        for each in parts_of(node):
+            yield from _parts(getattr(node, each.name))
+
+
+def _renamed(column: ColumnDef, before: str, after: str) -> ColumnDef:
+    """A column of a table in which one gets another name."""
+    name = after if column.name == before else column.name
+    if before not in _needed(column):
+        return replace(column, name=name)
+    text = re.sub(rf"(?<!\w){re.escape(before)}(?!\w)", after, column.text)
+    return replace(column, name=name, generated=_with(column.generated, before, after), text=text)
+
+
+def _with(node: Any, before: str, after: str) -> Any:
+    """An expression that speaks of a column under another name."""
+    if isinstance(node, tuple):
+        return tuple(_with(each, before, after) for each in node)
+    if isinstance(node, ColumnRef):
+        return replace(node, name=after) if node.name == before else node
+    if is_dataclass(node) and not isinstance(node, type):
+        return replace(
+            node, **{each.name: _with(getattr(node, each.name), before, after) for each in parts_of(node)}
+        )
+    return node
 
 
 def _changing(grant: Grant, roles: Sequence[str]) -> Callable[[Grants, Sequence[str]], Grants]:

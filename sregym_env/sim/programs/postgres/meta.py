@@ -177,6 +177,8 @@ def _table(backend: Backend, schema: Schema, each: Table, format: Format) -> str
     rows = []
     for column in each.columns:
         default = "generated always as identity" if column.identity else ""
+        if column.generated is not None:
+            default = f"generated always as {column.text} stored"
         required = column.not_null or column.name in each.primary
         rows.append((column.name, column.type, "", "not null" if required else "", default))
     footers: list[str] = []

@@ -604,6 +604,8 @@ class _Parser:
         identity = kind in ("serial", "bigserial", "smallserial")
         kind = {"serial": "integer", "bigserial": "bigint", "smallserial": "smallint"}.get(kind, kind)
         not_null, default = identity, None
+        generated: Expression | None = None
+        text = ""
         while self.next.kind == "word":
             if self.take("not", "null"):
                 not_null = True
@@ -619,17 +621,26 @@ class _Parser:
                 keys.append(self._references((name,), ""))
             elif self.take("check"):
                 self._parenthesis()
+            elif self.take("generated", "always", "as"):
+                if self.take("identity"):
+                    identity = not_null = True
+                    self._skipped()
+                    continue
+                first = self.next.position
+                self.need_symbol("(")
+                generated = self.expression()
+                text = self.sql[first : self.next.position + 1]
+                self.need_symbol(")")
+                self.need("stored")
             elif self.take("generated"):
-                if not self.take("always"):
-                    self.need("by", "default")
-                self.need("as", "identity")
+                self.need("by", "default", "as", "identity")
                 identity = not_null = True
                 self._skipped()
             elif self.take("constraint") or self.take("collate"):
                 self.name()
             else:
                 raise self.wrong()
-        return ColumnDef(name, kind, not_null, default, identity)
+        return ColumnDef(name, kind, not_null, default, identity, generated, text)
 
     def _drop(self) -> Statement:
         self.at += 1
@@ -724,8 +735,7 @@ class _Parser:
             self.take("column")
             exists = self.take("if", "exists")
             name = self.name()
-            self.take("cascade")
-            return AlterTable(table, "drop", (name, exists))
+            return AlterTable(table, "drop", (name, exists, self.take("cascade")))
         if self.is_word("alter") or self.is_word("enable") or self.is_word("disable") or self.is_word("set"):
             self._rest()
             return AlterTable(table, "keep")

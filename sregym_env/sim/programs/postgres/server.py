@@ -199,17 +199,24 @@ class Postgres(Quiet):
         schema_name, dot, name = relation.rpartition(".")
         found = data.databases[database].schemas.get(schema_name if dot else "public")
         table = found.tables.get(name) if found else None
-        refusal = ""
+        named = tuple(filter(None, call.attribute("columns").split(",")))
+        missing = next((each for each in named if table is not None and table.place(each) is None), "")
+        refusal = at = ""
         if found is None or table is None:
             refusal = f'ERROR 42P01 relation "{relation}" does not exist'
         elif not data.may(user, found.owner, found.grants, "USAGE"):
             refusal = f"ERROR 42501 permission denied for schema {found.name}"
+        elif missing:
+            # A statement is understood before anybody asks whether it is allowed.
+            refusal = f'ERROR 42703 column "{missing}" does not exist'
+            at = f" at character {_sql(kind, relation, table, named).index(missing) + 1}"
         elif not data.may(user, table.owner, table.grants, _PRIVILEGES[kind]):
             refusal = f"ERROR 42501 permission denied for table {table.name}"
         if refusal or table is None:
+            sql = _sql(kind, relation, table, named)
             severity, _, text = refusal[6:].partition(" ")
             pid = "{ordinal}" if session is None else session.pid
-            lines = f"{storage.line(pid, 'ERROR', text)}\n{storage.line(pid, 'STATEMENT', _sql(kind, relation, table))}"
+            lines = f"{storage.line(pid, 'ERROR', text + at)}\n{storage.line(pid, 'STATEMENT', sql)}"
             ctx.log_per_request(lines, share=1.0)
             kind_ = "denied" if severity == "42501" else "error"
             return Flow(0.0, latency, ((Failure(kind_, refusal), 1.0),))  # type: ignore[arg-type]
@@ -218,16 +225,15 @@ class Postgres(Quiet):
         holder = sessions.holder(ctx, identity, database, relation, MODES[kind])
         if holder is not None:
             if session is not None and session.wait != waits:
-                query = _sql(kind, relation, table)
+                query = _sql(kind, relation, table, named)
                 blocked = evolve(
                     session, state="active", query=query, wait=waits, asks=MODES[kind], changed=ctx.now()
                 )
                 ctx.settle_entry("sessions", identity, blocked)
             return Flow(1.0, BLOCKED)
         if session is not None and (session.wait or not session.query):
-            free = evolve(
-                session, state="idle", query=_sql(kind, relation, table), wait="", asks="", changed=ctx.now()
-            )
+            query = _sql(kind, relation, table, named)
+            free = evolve(session, state="idle", query=query, wait="", asks="", changed=ctx.now())
             ctx.settle_entry("sessions", identity, free)
         return Flow(1.0, latency + QUERY_SECONDS)
 
@@ -305,9 +311,9 @@ def _refused_in_traffic(ctx: ProcessContext, text: str, detail: str, password: b
     ctx.log_per_request(lines, share=1.0)
 
 
-def _sql(kind: str, relation: str, table: Table | None) -> str:
-    """A statement of that kind, as a client's library writes it."""
-    columns = tuple(each.name for each in table.columns) if table is not None else ("*",)
+def _sql(kind: str, relation: str, table: Table | None, named: tuple[str, ...] = ()) -> str:
+    """A statement of that kind, as a client's library writes it; ``named`` are the columns of which it speaks, where it says."""
+    columns = named or (tuple(each.name for each in table.columns) if table is not None else ("*",))
     schema, dot, bare = relation.rpartition(".")
     relation = f"{schema}{dot}{views.quoted(bare)}"
     key = next(iter(table.primary), columns[0]) if table is not None else "id"

@@ -193,6 +193,10 @@ class ColumnDef:
     not_null: bool = False
     default: Expression | None = None
     identity: bool = False
+    generated: Expression | None = None
+    """What it is computed from, always (``STORED``)."""
+    text: str = ""
+    """How that is written."""
 
 
 @dataclass(frozen=True, slots=True)

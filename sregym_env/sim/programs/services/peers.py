@@ -113,6 +113,13 @@ class Peer:
     database: str = ""
     account: Account | None = None
     data: tuple[Data, ...] = ()
+    columns: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    """(``schema.table``, columns that the service's statements on it name), for a relational database; a table that is not
+    here is taken as it is."""
+
+    def named(self, table: str) -> tuple[str, ...]:
+        """The columns of a table that the service's statements name."""
+        return next((columns for known, columns in self.columns if known == table), ())
 
 
 def fixed(ctx: ProcessContext, address: At) -> tuple[str, int]:

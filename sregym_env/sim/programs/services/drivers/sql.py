@@ -88,7 +88,11 @@ class _Sql(Plain):
     def send(self, ctx: ProcessContext, peer: Peer, ask: Ask, share: float) -> Flow:
         """One statement on a table."""
         found = _found(ctx, peer)
-        call = Call(f"{ask.operation} {ask.of}".strip(), self._login(ctx, found))
+        named = peer.named(ask.of)
+        call = Call(
+            f"{ask.operation} {ask.of}".strip(),
+            (*self._login(ctx, found), *((("columns", ",".join(named)),) if named else ())),
+        )
         flow = ctx.call(
             found.host,
             found.port,
