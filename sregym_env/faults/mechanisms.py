@@ -609,7 +609,7 @@ _ALL = (
         "isolation",
         ("mtu !policy",),
         kinds=("ConfigMap", "DaemonSet", "Node", "Pod"),
-        kin=("lossy_machine", "network_policy_isolation"),
+        kin=("network_policy_isolation",),
         through=("lossy_machine",),
     ),
     Mechanism(

@@ -54,6 +54,7 @@ def test_every_fault_that_needs_no_mongodb_has_a_pair() -> None:
         "load_spike_retry_storm",
         "liveness_probe_too_aggressive",
         "memory_leak",
+        "mtu_blackhole_by_payload_size",
         "old_build_still_behind_service",
         "pool_times_replicas_exceeds_server",
         "postgres_lock_contention",
