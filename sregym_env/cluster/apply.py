@@ -274,7 +274,7 @@ def recreate_pods(world: World, component: str) -> None:
 
 
 def _surge(world: World, edit: Surge) -> None:
-    surge = LoadSurge(edit.namespace, edit.factor)
+    surge = LoadSurge(edit.namespace, edit.factor, edit.crowd)
     world.nodes.apply(surge)
     try:
         world.advance(edit.seconds)
