@@ -285,7 +285,7 @@ def _replace_agents(world: World, edit: ReplaceAgents) -> None:
 
 
 def _surge(world: World, edit: Surge) -> None:
-    surge = LoadSurge(edit.namespace, edit.factor)
+    surge = LoadSurge(edit.namespace, edit.factor, edit.crowd)
     world.nodes.apply(surge)
     try:
         world.advance(edit.seconds)

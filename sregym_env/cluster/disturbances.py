@@ -60,6 +60,8 @@ class LoadSurge:
     """Where its load is made."""
     factor: float = 3.0
     """Times the usual rate of requests."""
+    crowd: bool = False
+    """Whether it is made by as many times the users, each with connections of their own, and not by those who are always there."""
 
 
 @dataclass(frozen=True, slots=True)

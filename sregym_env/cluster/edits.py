@@ -224,6 +224,8 @@ class Surge:
     factor: float
     """Times the usual rate of requests."""
     seconds: float
+    crowd: bool = False
+    """Whether as many times the users come, each with connections of their own."""
 
 
 @dataclass(frozen=True, slots=True)

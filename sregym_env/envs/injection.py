@@ -191,14 +191,21 @@ def _pass(
     changed: list[ObjectKey],
     seconds: float,
     chance: Chance,
+    every: float = PASSING_SECONDS,
 ) -> None:
-    """Let time pass, with innocent changes meanwhile; what they change is added to ``changed``."""
+    """Let time pass, with innocent changes meanwhile; what they change is added to ``changed``. Users are looked at ``every`` so many
+    seconds."""
     touched = [name for each in instances for name in (*each.spec.components, *each.spared)]
     # What a fault has changed, and what no delivery could have written without putting it right.
     spared = {ObjectRef(r, name, space or None) for each in instances for r, space, name in each.accepts()}
-    demanded(world).watched_every(PASSING_SECONDS)
+    demanded(world).watched_every(every)
     changed += present.meanwhile(world, chance, seconds, touched, rolling=_local(instances), spared=spared)
-    demanded(world).watched_every(GLANCE_SECONDS)
+    demanded(world).watched_every(1.0 if _brisk(instances) else GLANCE_SECONDS)
+
+
+def _brisk(instances: Sequence[FaultInstance]) -> bool:
+    """Whether some fault lasts or not from one second to the next."""
+    return any(each.fault.brisk for each in instances)
 
 
 def _refreshed(baseline: Baseline, world: World, changed: Sequence[ObjectKey]) -> Baseline:
@@ -313,7 +320,8 @@ def await_symptoms(
         median, spread = CALLED_AFTER
         length = min(LONGEST_CALL, chance.lognormal("after", median, spread))
         changed: list[ObjectKey] = []
-        _pass(cast(Changing, world), injected.instances, changed, length, chance)
+        every = 1.0 if _brisk(injected.instances) else PASSING_SECONDS
+        _pass(cast(Changing, world), injected.instances, changed, length, chance, every)
         demanded(world).watched_every(1.0)
         world.advance(EVIDENCE_SECONDS)
         baseline = _refreshed(baseline, world, changed)

@@ -76,6 +76,8 @@ class Fault:
     """Seconds from when it is there until it can bite: what grows, expires or comes at its hour takes its time."""
     grows: bool = False
     """Whether it gets worse all the time once it can bite, so that the ordinary event by which it does is soon there."""
+    brisk: bool = False
+    """Whether it is decided from one second to the next if it lasts: users are looked at so often from its trigger on."""
     recurs: float = 0.0
     """Seconds within which it hurts again, where it comes and goes: somebody is called when it does."""
     details: Mapping[str, Any] = field(default_factory=dict)

@@ -434,6 +434,25 @@ _ALL = (
         through=("failing_liveness_probe", "impatient_retries"),
     ),
     Mechanism(
+        "liveness_kills_under_load",
+        "probes",
+        (
+            "liveness_probe|probe busy kill /26",
+            "liveness_probe busy /14",
+            "liveness_probe|probe behind_requests /20",
+            "kill busy liveness_probe|probe /26",
+        ),
+        valued=("VALUE liveness_probe|kill|busy|behind_requests",),
+        kinds=("Deployment",),
+        kin=("impatient_liveness_probe", "failing_liveness_probe"),
+        through=(
+            "impatient_liveness_probe",
+            "failing_liveness_probe",
+            "impatient_retries",
+            "cpu_throttling",
+        ),
+    ),
+    Mechanism(
         "missing_volume_claim",
         "scheduling",
         (

@@ -324,6 +324,8 @@ OTHER_CAUSES = (
 """What else breaks applications on Kubernetes and is none of the taxonomy's: who says so has another cause in mind."""
 
 ACTS: Mapping[str, str] = {
+    "busy": r"(?:only |merely |just )?(?:busy|overload\w*|saturat\w*|congest\w*)|under (?:\w+ ){0,2}load|when(?:ever)? (?:it|they|pods?) (?:is|are|has|have) (?:too )?(?:much to do|busy|slow)|load (?:spikes?|bursts?|peaks?)|(?:surge|burst|peak|crowd|spike)s?(?: of \w+)?",
+    "behind_requests": r"(?:same|users'?|request|requests'?) queue|queue[sd]? (?:up )?(?:behind|with|after)|(?:waits?|waiting|stands?|stuck|sits?) (?:\w+ ){0,3}(?:behind|in (?:the )?(?:same )?(?:line|queue))|behind (?:the |all |other |its )?(?:users'? |user |real |queued |waiting )?(?:requests|traffic|calls)|shares? (?:\w+ ){0,3}(?:queue|threads?|workers?|port|handlers?)",
     "utilization": r"(?:cpu )?utili[sz]ations?|(?:cpu )?usage|averages?",
     "averages": r"averag\w+|count(?:s|ed|ing)?|dilut\w+|includ\w+|skew\w*|mis-?count\w*|adds? up|takes? (?:\w+ )?into account|mix\w*|lumps?|sums? up|measures?|looks? at|fooled|drag\w* down|lower\w*",
     "overlaps": r"overlap\w*|also (?:match\w*|select\w*|covers?|fits?|catch\w*|picks?)|same (?:selector|labels?)|shar(?:e|es|ing) (?:the |its |a )?(?:\w+ )?(?:selector|labels?)|too broad|both match|match\w* (?:both|as well|too)",

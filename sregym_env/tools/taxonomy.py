@@ -133,6 +133,12 @@ _ALL = (
         "before it has started: the kubelet kills it each time.",
     ),
     KindOfCause(
+        "liveness_kills_under_load",
+        "A liveness probe kills what is only busy",
+        "livenessProbe waits behind the users' requests, or for what these wait for, and gives up soon: under load the kubelet kills pods "
+        "that work, the others get more to do, and are killed in turn.",
+    ),
+    KindOfCause(
         "missing_volume_claim",
         "Pods reference a PersistentVolumeClaim that does not exist",
         "claimName in a pod template names a claim that is not there, so pods stay Pending.",

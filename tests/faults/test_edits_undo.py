@@ -97,6 +97,7 @@ NEED_NODES = (
     "stale_coredns_config",
     "storage_user_unregistered",
     "autoscaler_counts_others",
+    "liveness_kills_under_load",
     "cron_jobs_never_finish",
     "gitops_reverts",
     "host_port_conflict",

@@ -178,6 +178,12 @@ STATEMENTS: dict[str, tuple[str, ...]] = {
         "the livenessProbe of deployment {c} has initialDelaySeconds 0 and failureThreshold 1, too impatient for a program that takes seconds to start",
         "{c} never gets up since its liveness probe gives up before it listens and there is no startup probe",
     ),
+    "liveness_kills_under_load": (
+        "the liveness probe of {c} waits behind the users' requests, so the kubelet kills pods that are only busy",
+        "under load the livenessProbe of deployment {c} times out and kills its overloaded pods one after the other",
+        "{c} never recovers from a surge of users since its liveness probe kills every pod that is overloaded",
+        "the liveness probe of {c} shares the queue with user requests and has saturated pods killed ({wrong})",
+    ),
     "memory_leak": (
         "{c} runs the image {wrong}, a build that leaks memory",
         "the deployment {c} was rolled out with the leaking image {wrong} in the place of {right}",

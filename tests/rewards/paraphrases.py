@@ -182,6 +182,11 @@ RIGHT: dict[str, tuple[str, ...]] = {
         "{c}: {f} was cut from {right} to {wrong}. After a short surge it only works on expired requests, which get retried.",
         "Retry storm on {c}. Its rate limit of {wrong} ({f}) is hardly more than the usual traffic, so the backlog never drains.",
     ),
+    "liveness_kills_under_load": (
+        "Classic death spiral: {c}'s liveness check shares the request queue, so a traffic burst made it time out, the kubelet killed busy pods and the survivors got even more load. The burst is gone, the killing goes on.",
+        "Nothing is wrong with {c}'s code. Its liveness probe sits behind user requests; whenever a pod is saturated it gets killed, so capacity never comes back.",
+        "{r}: the livenessProbe fails whenever the pods are overloaded, and the kubelet restarts them in waves. There are never enough replicas of {c} up at once to carry the load.",
+    ),
     "load_spike_retry_storm": (
         "A metastable failure: the traffic spike is over, but {c} gives up each RPC after milliseconds and retries it {wrong} times ({f}), which keeps the services behind it saturated.",
         "{c}'s gRPC clients are configured far too aggressively: {f}={wrong} plus a tiny GRPC_CLIENT_TIMEOUT. One the traffic spike was enough, and the retry storm feeds itself.",
@@ -550,6 +555,12 @@ NEAR: dict[str, tuple[str, ...]] = {
         "Calls to {c} time out because a NetworkPolicy blocks them.",
         "{c} is slow because of its database.",
         "The Service {c} has a wrong targetPort.",
+    ),
+    "liveness_kills_under_load": (
+        "The CPU limit of {c} is too low, so it is throttled.",
+        "{c} runs a broken image that crashes.",
+        "The liveness probe of {c} asks for a port on which nothing listens.",
+        "The memory limit of {c} is too low, so it is OOMKilled.",
     ),
     "load_spike_retry_storm": (
         "The CPU limit of {c} is too low, so it is throttled.",

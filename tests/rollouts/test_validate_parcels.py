@@ -52,6 +52,7 @@ def test_every_fault_that_needs_no_mongodb_has_a_pair() -> None:
         "capacity_decrease_retry_storm",
         "garbage_collector_overworked",
         "load_spike_retry_storm",
+        "liveness_kills_under_load",
         "liveness_probe_too_aggressive",
         "memory_leak",
         "mtu_blackhole_by_payload_size",

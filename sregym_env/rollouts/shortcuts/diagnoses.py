@@ -25,7 +25,7 @@ STUFFING = (
     "memory limit, an expired certificate, a hostPort conflict, an update strategy with maxUnavailable 100%, a node that is down, "
     "a rotated password that clients do not have, a session that holds a table lock, a maxmemory too low, "
     "a missing environment variable, an environment variable with a wrong port, an internalTrafficPolicy Local, "
-    "a liveness probe that leaves no time for the start, a second EndpointSlice with foreign addresses, "
+    "a liveness probe that leaves no time for the start, a liveness probe that kills busy pods under load, a second EndpointSlice with foreign addresses, "
     "a left-over Deployment whose old build still serves, an RPC time-out of 50 ms that is too short, 30 retries of calls, "
     "a kube-proxy that is stuck, packet loss on the network link of a node, "
     "a garbage collector GOGC set too low, a corrected ConfigMap that was never rolled out while the workload still refers to the old one, "

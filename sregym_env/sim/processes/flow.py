@@ -74,6 +74,8 @@ class Made(NamedTuple):
     """Mean seconds, retries included."""
     variance: float
     """Of the time of an attempt, squared seconds."""
+    crowd: float = 1.0
+    """Times as many users as usual who offer it, each with connections of their own."""
 
 
 @dataclass(slots=True)
@@ -139,6 +141,7 @@ class Evaluation:
         share: float = 1.0,
         timeout: float = 0.0,
         rate: float = 0.0,
+        crowd: float = 1.0,
         again: Again | None = None,
         required: bool = True,
         fail_fast: float = 0.0,
@@ -151,7 +154,8 @@ class Evaluation:
         ``beside`` are further addresses that answer for the same: every attempt, also a further one, takes any of them.
 
         ``share`` is how often the request now being served makes this call. ``timeout`` caps the wait for an attempt.
-        ``rate`` is for calls that nobody called for: the load a generator offers, per second. ``required`` says whether the
+        ``rate`` is for calls that nobody called for: the load a generator offers, per second, for ``crowd`` times as many users
+        as usual. ``required`` says whether the
         request fails where the call fails. ``fail_fast`` caps the wait where no connection can stand.
         ``cancels`` says whether the server learns that a caller has given up, ``waits`` whether the request waits for the answer.
         """
@@ -193,6 +197,7 @@ class Evaluation:
             flow.ok,
             flow.latency,
             variance,
+            crowd,
         )
         if rate:
             self.offered.append(made)

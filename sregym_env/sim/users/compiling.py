@@ -291,7 +291,7 @@ def _edges(
                 each.timeout,
                 retries=0.0 if again is None else float(again.retries),
                 backoff=0.0 if again is None else _pause(again.backoff, again.multiplier, again.retries),
-                pool=NEVER if often is None else CONNECTIONS,
+                pool=NEVER if often is None else CONNECTIONS * each.crowd,
                 cancels=(each.cancels or often is not None)
                 and not any(way.to is not None and known.get(way.to) for way in each.ways),
                 required=each.required,

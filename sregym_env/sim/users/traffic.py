@@ -194,6 +194,16 @@ def offered(world: SimWorld) -> Iterator[tuple[Process, Offer]]:
                 yield process, (name if users else "", rate * surge, host, port, call)
 
 
+def _crowds(world: SimWorld) -> dict[str, float]:
+    """How many times the usual users an application has, by the namespace where its load is made."""
+    addressing.note(world, "ground")
+    crowds: dict[str, float] = {}
+    for each in world.disturbances:
+        if isinstance(each, LoadSurge) and each.crowd:
+            crowds[each.namespace] = crowds.get(each.namespace, 1.0) * max(each.factor, 1.0)
+    return crowds
+
+
 def _are_users(world: SimWorld, process: Process) -> bool:
     """Whether a load generator belongs to the application's own load."""
     app = app_of(world)
@@ -213,8 +223,10 @@ def _walk(world: SimWorld, *, strained: bool) -> Walked:
     """What becomes of everything that is offered right now. Changes nothing."""
     offers = list(offered(world))
     walk = evaluation(world, strained=strained)
+    crowds = _crowds(world)
     flows = [
-        walk.call(process, host, port, call, rate=rate) for process, (_, rate, host, port, call) in offers
+        walk.call(process, host, port, call, rate=rate, crowd=crowds.get(process.namespace, 1.0))
+        for process, (_, rate, host, port, call) in offers
     ]
     walk.send_rates()
     if strained:

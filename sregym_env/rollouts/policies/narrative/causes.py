@@ -177,6 +177,14 @@ CAUSES: Mapping[str, tuple[str, ...]] = {
         "The liveness probe of {workload} asks too soon ({delay} {period} {failures}), so the kubelet kills the "
         "container while it is starting.",
     ),
+    "liveness_kills_under_load": (
+        "The liveness probe of {workload} waits behind the users' requests: under load it is late, the kubelet kills pods that are only "
+        "busy, and those that are left are overloaded in turn ({period} {failures}).",
+        "Since a surge of users the liveness probe kills every overloaded pod of {component}; whoever comes back has the load of all and "
+        "is killed before the others are there ({period} {failures}).",
+        "{Component} is not dead, only busy: its liveness probe stands in the same queue as the requests, times out under load, and has "
+        "the kubelet kill one pod after the other.",
+    ),
     "missing_volume_claim": (
         "{Workload} references the PersistentVolumeClaim {wrong}, which does not exist; its pods stay Pending.",
         "The claimName in {workload} is wrong: the PVC {wrong} does not exist, and its pod cannot be scheduled.",
