@@ -40,6 +40,9 @@ BATCHES = {
     30: (2265, 2627),
     31: (2628, 2946),
     32: (2947, 3250),
+    35: (3251, 3563),
+    36: (3564, 3925),
+    37: (3926, 4289),
 }
 """Numbers of the ``t-`` texts of ``written_N.jsonl``: those by which no rule of the hand-written reader has been mended, so
 that what it finds there is what it finds in texts that it has not seen. Whoever mends rules by them, needs others here."""
