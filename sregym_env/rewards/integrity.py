@@ -152,9 +152,17 @@ def system(world: World, baseline: Baseline, accepted: Collection[ObjectKey] = (
 
 
 def _plugins(config: Manifest) -> set[str]:
-    """What stands in the lines of a configuration, by their first words: a repair takes out what was added to it."""
-    texts = (config.get("data") or {}).values()
-    return {line.split()[0] for text in texts for line in text.splitlines() if line.split()} - {"}", "{"}
+    """What stands in the lines of a configuration, by their first words: a repair takes out what was added to it.
+
+    Whether a setting of one line is right again, says the fault.
+    """
+    lines = [
+        line.split()
+        for text in (config.get("data") or {}).values()
+        if "\n" in text
+        for line in text.splitlines()
+    ]
+    return {words[0] for words in lines if words} - {"}", "{"}
 
 
 def _routing(service: Manifest) -> tuple[Any, ...]:

@@ -37,9 +37,11 @@ class DerivedFrom(Generic[T]):
         found = self._known.get(id(objects))
         if found is not None and found[0] is objects:
             return found[1]
-        if len(self._known) >= KEPT:
-            # Not next(iter()): another thread may add to the dictionary in between.
-            self._known.pop(tuple(self._known)[0], None)  # noqa: RUF015
+        while len(self._known) >= KEPT:
+            # Not next(iter()): another thread may add to the dictionary in between. Two may take out the same one, so
+            # that later ones have more to take out.
+            for oldest in tuple(self._known)[:1]:
+                self._known.pop(oldest, None)
         value = self._compute(objects)
         self._known[id(objects)] = (objects, value)
         return value
