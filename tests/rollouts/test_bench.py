@@ -120,7 +120,7 @@ def test_no_checkout_borrows_from_another(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 SLOW = (
-    "memory", "first_deploy", "first_base", "shop.deploy", "shop.base", "idle", "large.deploy", "large.list", "large.describe",
+    "memory", "first_deploy", "first_base", "shop.deploy", "shop.base", "idle", "bases", "large.deploy", "large.list", "large.describe",
 )  # fmt: skip
 
 
