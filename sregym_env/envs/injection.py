@@ -96,8 +96,8 @@ def spared(instances: Sequence[FaultInstance]) -> tuple[str, ...]:
 
 def key_of(problem: Problem, seed: int, attempt: int = 0) -> str:
     """What everything that is drawn for an episode depends on: the problem without what stands beside it (its noise, alerts that
-    are silent), the seed, and how many
-    worlds that were drawn for it before were none in which the users are served first and hurt then."""
+    are silent), the seed, and how many worlds that were drawn for it before were none in which the users are served first and
+    hurt then."""
     quiet = problem.model_copy(update={"noise": False, "silent_alerts": False})
     text = f"{quiet.model_dump_json()}\x1f{seed}" + (f"\x1f{attempt}" if attempt else "")
     return blake2b(text.encode(), digest_size=16).hexdigest()

@@ -13,7 +13,7 @@ from sregym_env.faults.choices import fresh, one_of
 from sregym_env.faults.commands import apply, delete, put, restart, show
 from sregym_env.faults.drawn import drawn
 from sregym_env.faults.fault import Fault, Finding, fault
-from sregym_env.faults.storms import IDLE, LEAST, SCALERS, STEADY
+from sregym_env.faults.storms import IDLE, LEAST, SCALERS, STEADY, scalers
 from sregym_env.kube.selectors import from_dict
 from sregym_env.kube.status import StatusError
 from sregym_env.kube.types import Manifest
@@ -103,7 +103,7 @@ def autoscaler_counts_others(
         f"whose labels match the selector of {target.name} ({labels}): they ask for {beside} of CPU each and use none, so the average "
         f"utilization stays below {percent} % and {target.name} is kept at {FEWEST} pods, which are too few for the load.",
         earlier=[
-            *map(Delete, _scalers(target)),
+            *map(Delete, scalers(target)),
             Rollout(
                 target.workload,
                 {
@@ -140,7 +140,7 @@ def autoscaler_counts_others(
             f"kubectl get pods -n {target.namespace} -l {labels} --show-labels",
             f"kubectl get deployment {name} -n {target.namespace} -o yaml",
         ],
-        accepts=[target.workload, autoscaler, *services, *_scalers(target)],
+        accepts=[target.workload, autoscaler, *services, *scalers(target)],
         additions=[("deployments.apps", target.namespace)],
         aliases=[scaler],
         cured=[
@@ -162,17 +162,6 @@ def _sized(target: ComponentTarget, asked: str, limit: str) -> list[Manifest]:
             changed["limits"] = {**(resources.get("limits") or {}), "cpu": limit}
         made.append({**each, "resources": changed})
     return made
-
-
-def _scalers(target: ComponentTarget) -> list[ObjectRef]:
-    """Autoscalers that it has: of two none would do anything."""
-    return [
-        ObjectRef(SCALERS, name, space)
-        for (resource, space, name), manifest in target.inventory.declared.items()
-        if resource == SCALERS
-        and space == target.namespace
-        and manifest["spec"]["scaleTargetRef"]["name"] == target.name
-    ]
 
 
 def _services(target: ComponentTarget) -> list[ObjectRef]:

@@ -10,13 +10,12 @@ from sregym_env.apps.further import rate
 from sregym_env.cluster.app import App
 from sregym_env.cluster.edits import AwaitRollout, Delete, Rollout, Scale, Surge
 from sregym_env.cluster.targets import ComponentTarget, components
-from sregym_env.faults.autoscaler_counts_others import _scalers
 from sregym_env.faults.commands import mend, patch, put, restore, show
 from sregym_env.faults.drawn import drawn
 from sregym_env.faults.fault import Fault, fault
 from sregym_env.faults.probes import timing, with_liveness_probe
 from sregym_env.faults.revisions import revision
-from sregym_env.faults.storms import IDLE, LEAST, way
+from sregym_env.faults.storms import IDLE, LEAST, scalers, way
 from sregym_env.kube.quantity import milli
 from sregym_env.kube.types import Manifest
 from sregym_env.runtime.chance import Chance
@@ -136,7 +135,7 @@ def liveness_kills_under_load(
         f"(timeout=1s period={every}s #failure={failures}): since a crowd of users, which is gone, the kubelet kills overloaded pods, "
         "the load goes to the others, these are killed as well, and there are never enough of them at a time.",
         earlier=[
-            *map(Delete, _scalers(target)),
+            *map(Delete, scalers(target)),
             Scale(target.workload, pods),
             Rollout(target.workload, {path: _suited(target, pods, used)}),
             AwaitRollout(target.workload),
@@ -161,7 +160,7 @@ def liveness_kills_under_load(
             f"kubectl get events -n {target.namespace} --field-selector reason=Unhealthy",
             f"kubectl top pods -n {target.namespace}",
         ],
-        accepts=_scalers(target),
+        accepts=scalers(target),
     )
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from sregym_env.apps.calls import cores, patience
 from sregym_env.apps.further import rate
-from sregym_env.cluster.edits import Edit, Rollout, Scale
+from sregym_env.cluster.edits import Edit, ObjectRef, Rollout, Scale
 from sregym_env.cluster.targets import ComponentTarget
 from sregym_env.faults.commands import mend, named, put, scope, show
 from sregym_env.faults.fault import Fault
@@ -197,3 +197,14 @@ def way(callee: ComponentTarget) -> list[str]:
     passed = [journey.through for journey in callee.app.journeys if callee.name in journey.through]
     load = [component.name for component in callee.app.components if component.kind == "load"]
     return list(dict.fromkeys([*load, *(name for through in passed for name in through)]))
+
+
+def scalers(target: ComponentTarget) -> list[ObjectRef]:
+    """Autoscalers that it has: of two none would do anything."""
+    return [
+        ObjectRef(SCALERS, name, space)
+        for (resource, space, name), manifest in target.inventory.declared.items()
+        if resource == SCALERS
+        and space == target.namespace
+        and manifest["spec"]["scaleTargetRef"]["name"] == target.name
+    ]
