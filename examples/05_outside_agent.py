@@ -2,9 +2,9 @@
 
 ``sregym serve`` puts a broken cluster on this machine; the agent reads the incident, investigates with the real
 ``kubectl``, hands in its diagnosis, repairs and hands in again. Here the agent is a list of rules an engineer would
-follow, so that it runs anywhere; they solve 30 of the 35 kinds of faults. Replace ``investigate`` and ``repair`` by a
-call of your own agent (Claude Code, Codex, ...), which gets the same three things: KUBECONFIG, the address of the
-incident desk, a task.
+follow, so that it runs anywhere; they solve what the objects themselves show, if one compares them. Replace
+``investigate`` and ``repair`` by a call of your own agent (Claude Code, Codex, ...), which gets the same three things:
+KUBECONFIG, the address of the incident desk, a task.
 """
 
 import contextlib
@@ -22,7 +22,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-PROBLEMS = (
+# Given on the command line, or these.
+PROBLEMS = sys.argv[1:] or (
     "hotel-reservation/service_target_port_mismatch/frontend",
     "hotel-reservation/incorrect_image/profile",
     "hotel-reservation/missing_configmap/mongo-geo-script",

@@ -12,7 +12,10 @@ import pytest
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.py"))
 
 
-ARGUMENTS = {"train_reinforce": ["--quick"]}
+ARGUMENTS = {
+    "05_outside_agent": ["hotel-reservation/incorrect_image/profile"],
+    "train_reinforce": ["--quick"],
+}
 """Command lines of those that would take minutes."""
 
 NEEDS = {"09_rllib": "torch"}
