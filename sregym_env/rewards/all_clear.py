@@ -10,8 +10,8 @@ import re
 
 from sregym_env.cluster.app import App
 from sregym_env.rewards import checklist
+from sregym_env.rewards.case import Case
 from sregym_env.rewards.checklist import Grade
-from sregym_env.rewards.free_text import Case
 from sregym_env.rewards.names import names_of
 from sregym_env.rewards.reading.account import Statement, read
 

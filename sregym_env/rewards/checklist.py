@@ -118,3 +118,11 @@ def all_or_none(right: bool, evidence: str) -> Grade:
 def none(reason: str) -> Grade:
     """The grade of what says nothing: every answer is no, for one reason."""
     return all_or_none(False, reason)
+
+
+def evidence(text: str) -> str:
+    """As much of a text as is quoted as evidence."""
+    return text if len(text) <= _EVIDENCE_CHARS else f"{text[: _EVIDENCE_CHARS - 3]}..."
+
+
+_EVIDENCE_CHARS = 160

@@ -89,7 +89,7 @@ REMEMBERED = {
     "cronjob._zone", "fields.order", "flagd._parsed", "flags.flag_set", "images._names", "names._names", "services._network",
     "tls._mismatch", "tls._unsigned", "tls.certificates", "tls.facts",
     # What a text says, whatever it is compared with.
-    "free_text._implied", "free_text._read", "names._found",
+    "case._implied", "free_text._read", "names._found",
     # Files that servers read at their start, which nobody changes.
     "yaml_files.document",
 }  # fmt: skip
