@@ -1152,6 +1152,15 @@ _ALL = (
         ),
         rivals=("unsatisfiable_node_selector",),
     ),
+    Mechanism(
+        "kubelet_not_running",
+        "disks",
+        ("kubelet_ended",),
+        valued=("VALUE kubelet",),
+        kinds=("Node",),
+        kin=("node_down",),
+        through=("node_down", "cordoned_nodes", "volume_node_conflict", "wrong_command"),
+    ),
 )
 
 MECHANISMS: Mapping[str, Mechanism] = {mechanism.key: mechanism for mechanism in _ALL}

@@ -43,6 +43,8 @@ LEAST: Mapping[str, int] = {
     "pod_security_restricted": 3,
     # There is nothing about a machine that is gone but which one it is.
     "node_without_power": 1,
+    # Seven settings, or none: it has been stopped.
+    "kubelet_does_not_run": 4,
     "pod_anti_affinity_deadlock": 8,
     # A policy has two values, of which one is at fault; one leaking build is published of each image.
     "internal_traffic_policy_local": 1,

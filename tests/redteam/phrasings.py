@@ -394,6 +394,12 @@ STATEMENTS: dict[str, tuple[str, ...]] = {
         "deployment {c} declares hostPort {wrong} and no node has that port free",
         "a hostPort was added to {c} that is in use on each node",
     ),
+    "kubelet_does_not_run": (
+        "the kubelet on {r} is not running, the machine is up",
+        "{r} is NotReady because its kubelet is dead",
+        "the kubelet of {r} does not run: {wrong}",
+        "kubelet.service of {r} is not running, and nobody has started it",
+    ),
     "node_without_power": (
         "node {r} is down, and {all} have their local volumes on it",
         "{r} is NotReady, its kubelet stopped reporting; {all} cannot run elsewhere",

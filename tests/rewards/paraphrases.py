@@ -300,6 +300,11 @@ RIGHT: dict[str, tuple[str, ...]] = {
         "Someone set a hostPort ({wrong}) in the pod template of {c}; it collides with an agent that is on all nodes.",
         "The pod of {c} is Pending: its hostPort {wrong} is taken on each node.",
     ),
+    "kubelet_does_not_run": (
+        "The kubelet on {r} is not running, although the machine is up; the node is NotReady.",
+        "{r} is NotReady because its kubelet has ended: {wrong}.",
+        "kubelet.service on {r} does not start ({wrong}).",
+    ),
     "node_without_power": (
         "Node {r} is down (NotReady, Kubelet stopped posting node status). The local volumes of {all} are there, so they cannot be moved.",
         "The machine {r} has died. {all} keep their data on it and their replacements stay Pending.",
@@ -676,6 +681,11 @@ NEAR: dict[str, tuple[str, ...]] = {
         "An extra container of {c} binds the same port as the main one.",
         "{c} requests more memory than any node has.",
         "The Service {c} has a wrong targetPort.",
+    ),
+    "kubelet_does_not_run": (
+        "The disk of node {r} returns read errors.",
+        "All worker nodes are cordoned.",
+        "The network link of {r} loses packets.",
     ),
     "node_without_power": (
         "The disk of node {r} returns read errors.",

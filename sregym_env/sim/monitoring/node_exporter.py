@@ -9,7 +9,7 @@ import numpy as np
 
 from sregym_env.kube import quantity
 from sregym_env.runtime.clock import SECOND
-from sregym_env.sim.monitoring.machines_up import node_targets, nodes, reachable
+from sregym_env.sim.monitoring.machines_up import node_targets, nodes, powered
 from sregym_env.sim.monitoring.metrics import SYSTEM_CPU, SYSTEM_MEMORY
 from sregym_env.sim.monitoring.readings import Times, Values
 from sregym_env.sim.monitoring.scrapes import Family, Job, Question, Row, Target, shaken, steady
@@ -199,7 +199,7 @@ def _targets(question: Question) -> Sequence[Target]:
 
 
 def _rows(read: Read, question: Question, target: Target, times: Times) -> Iterator[Row]:
-    there = reachable(question, target.instance, times)
+    there = powered(question, target.instance, times)
     for labels, values in read(question, target.instance, times):
         yield labels, values, there
 

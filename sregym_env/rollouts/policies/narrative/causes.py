@@ -507,5 +507,10 @@ CAUSES: Mapping[str, tuple[str, ...]] = {
         "The machine {node} has failed and is NotReady: {components} have their volumes on it and cannot move.",
         "{Components} are lost with the node {node}, which is NotReady: the node is down and their data lie there.",
     ),
+    "kubelet_not_running": (
+        "The kubelet on node {node} is not running ({field} {wrong}), while the machine is up; {components} cannot run anywhere else.",
+        "The kubelet of {node} does not run ({field}: {wrong}); so the node is NotReady, though the machine and its containers go on.",
+        "On {node} the kubelet has ended ({field} {wrong}): {components} are out of their Services until it runs again.",
+    ),
 }
 """Ways to put each mechanism, one or two sentences without an end of their own."""
