@@ -155,7 +155,7 @@ def test_the_cause_of_a_draw_states_its_mechanism_and_values(
             )
             for remedy in instance.remedies:
                 assert all(
-                    command.startswith(("kubectl ", "sleep ")) and declared.name not in command
+                    command.startswith(("kubectl ", "sleep ", "ssh ")) and declared.name not in command
                     for command in remedy
                 )
 
