@@ -78,6 +78,8 @@ def follow(world: SimWorld, name: str) -> None:
         # Only a kubelet finds that the sandboxes are gone.
         reboots.recover(world, name)
     nodes.start(world, name)
+    # It has read its settings anew, whether it was gone or not.
+    world.touch()
 
 
 def retry(world: SimWorld, name: str) -> None:

@@ -32,6 +32,9 @@ STARTUP = seconds(2.0)
 KEPT = 8
 """Turns in a kubelet's life that the journal remembers."""
 
+PRESSED = "disk.pressure:"
+"""``world.memory`` key of when a kubelet saw its disk short last."""
+
 _UNIT = "kubelet.unit:"
 _LOADED = "kubelet.loaded:"
 _BEFORE = "kubelet.before:"
@@ -102,7 +105,6 @@ def boot(world: SimWorld, node: str) -> None:
     """The machine has booted: what is enabled is started."""
     unit = of(world, node)
     if unit == Unit() and complaint(world, node) == "":
-        world.memory.pop(f"{_LOADED}{node}", None)
         _load(world, node)
     elif unit.enabled and not unit.masked:
         _try(world, node, delay=0)
@@ -155,21 +157,16 @@ def _turn(world: SimWorld, node: str, turn: Turn) -> None:
 
 def _load(world: SimWorld, node: str) -> None:
     world.memory[f"{_LOADED}{node}"] = text_of(world, node, CONFIG) or ""
+    # Since when there was pressure it does not remember.
+    world.memory.pop(f"{PRESSED}{node}", None)
 
 
 # --- its settings -------------------------------------------------------------------------------------
 
 
-def loaded(world: SimWorld, node: str) -> Mapping[str, Any]:
-    """The configuration by which a kubelet runs: its file as it was when it started."""
-    text = world.memory.get(f"{_LOADED}{node}")
-    if text is None:
-        text = text_of(world, node, CONFIG) or ""
-    try:
-        found = yaml.safe_load(text)
-    except yaml.YAMLError:
-        return {}
-    return found if isinstance(found, Mapping) else {}
+def loaded_text(world: SimWorld, node: str) -> str:
+    """The configuration by which a kubelet runs that has been started since its machine was made: its file as it was then."""
+    return str(world.memory.get(f"{_LOADED}{node}", ""))
 
 
 def give(world: SimWorld, setting: KubeletSetting) -> None:
