@@ -88,6 +88,7 @@ CURATED: tuple[str, ...] = (
     "service_port_conflict_astronomy_shop",
     "wrong_dns_policy_astronomy_shop",
     "kubelet_crash",
+    "kubelet_eviction_threshold_misconfig",
     "rbac_misconfiguration",
     "wrong_service_selector_astronomy_shop",
     "astronomy_shop_ad_service_failure",

@@ -1153,6 +1153,15 @@ _ALL = (
         rivals=("unsatisfiable_node_selector",),
     ),
     Mechanism(
+        "eviction_threshold_too_high",
+        "disks",
+        ("eviction_threshold",),
+        valued=("VALUE eviction",),
+        kinds=("Node", "Deployment"),
+        kin=("kubelet_not_running",),
+        through=("unsatisfiable_node_selector", "untolerated_taint", "cordoned_nodes"),
+    ),
+    Mechanism(
         "kubelet_not_running",
         "disks",
         ("kubelet_ended",),

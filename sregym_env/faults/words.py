@@ -398,6 +398,9 @@ ACTS: Mapping[str, str] = {
     "unanswered": r"un-?reachable|un-?answered|(?:can(?:not|n't| not)|could(?:n't| not)) be (?:called|reached|asked|contacted)|nobody (?:answers|is there|behind)|no (?:one|body) (?:answers|behind)"
     r"|(?:does|do)(?:n't| not) (?:exist|answer|respond)|no longer (?:exists?|installed|there|answers)|un-?installed|without (?:a )?back-?end|no (?:back-?end|endpoints|such service)|failed (?:to call|calling)|not found|nowhere|missing",
     "kubelet": r"kubelets?(?:\.service|['’]s)?|node agents?",
+    "eviction": r"evict\w*|(?:nodefs|imagefs)\S*|disk ?-?pressure",
+    "eviction_threshold": r"evict\w*(?: hard)? (?:thresholds?|limits?|settings?|signals?|marks?)|eviction-?hard|(?:nodefs|imagefs)\.(?:available|inodesfree)"
+    r"|(?:thresholds?|limits?) (?:\S+ ){0,4}(?:evict\w*|disk pressure|of the kubelet)|kubelet\S* (?:\S+ ){0,5}(?:thresholds?|free space|disk limits?)|(?:wants|demands|insists on|requires) (?:\S+ ){0,6}(?:of (?:its|the) (?:disk|file ?system) )?(?:to be )?free",
     "kubelet_ended": r"kubelets?(?:['’]s)?(?:\.service)?,?(?: [^\s.;]+){0,12}? (?:stopped|inactive|not (?:been )?running|not (?:been )?started|(?:does|do|did|will|can|could|would)(?: not|n't|not) (?:start|come up|run|boot)|isn't running|aren't running|fails? to (?:start|come up|boot)|failing to (?:start|come up)"
     r"|(?:cannot|can't|won't|refuses to|unable to) (?:start|come up|run|boot)|crash(?:es|ed|ing)?|crash-?loop\w*|exit(?:s|ed|ing)?|dead|died|dies|down|killed|disabled|masked|keeps? (?:restarting|dying|failing)|flaps|restart(?:s|ing)? (?:in a )?loop\w*|shut down|off|terminat\w+|quits?|aborts?)"
     r"|(?:stopped|dead|crash\w*|failed|failing|disabled|masked|inactive|broken) (?:\S+ ){0,2}kubelets?|(?:stops?|stopped|killed|disabled|masked) (?:\S+ ){0,2}kubelet|no (?:running )?kubelets?|without (?:a )?(?:running )?kubelets?",

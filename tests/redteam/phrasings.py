@@ -394,6 +394,12 @@ STATEMENTS: dict[str, tuple[str, ...]] = {
         "deployment {c} declares hostPort {wrong} and no node has that port free",
         "a hostPort was added to {c} that is in use on each node",
     ),
+    "kubelet_eviction_threshold": (
+        "the kubelet of {r} has an eviction threshold of {wrong} for {f}, more than is free, so {c} stays Pending there",
+        "{r} reports DiskPressure because its evictionHard {f} is {wrong}, and {c} is bound to it",
+        "evictionHard on {r} is set too high ({f}: {wrong}), and the node selector binds {c} to it",
+        "the eviction threshold {f} in the kubelet configuration of {r} is {wrong}, so {c} has no place",
+    ),
     "kubelet_does_not_run": (
         "the kubelet on {r} is not running, the machine is up",
         "{r} is NotReady because its kubelet is dead",
