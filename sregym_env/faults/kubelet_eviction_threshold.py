@@ -19,7 +19,7 @@ from sregym_env.runtime.chance import Chance
 
 HOST = "kubernetes.io/hostname"
 SIGNALS = ("nodefs.available", "imagefs.available")
-SHARES = ("80%", "85%", "90%", "95%")
+SHARES = ("75%", "78%", "80%", "82%", "85%", "88%", "90%", "92%", "95%")
 """What people write who mean the share that may be in use."""
 
 
