@@ -17,7 +17,7 @@ DATA = Path(__file__).parents[1] / "sregym_env" / "rewards" / "labelled" / "data
 def texts() -> Mapping[Path, str]:
     """Every file and its text: all pairs of one application, of the others each fault on a middle one of its targets.
 
-    What strikes a whole namespace lies in no component of its own, of which labelled texts could speak.
+    What strikes a whole namespace, or all machines, lies in no component of its own, of which labelled texts could speak.
     """
     return {DATA / file_of(app): _text(app) for app in APPS}
 
@@ -28,7 +28,7 @@ def _text(app: str) -> str:
         raise inventory
     by_fault: dict[str, list[FaultChoice]] = {}
     for problem in pairs(app=app):
-        if problem.faults[0].target in inventory.app.namespaces:
+        if problem.faults[0].target in (*inventory.app.namespaces, "workers"):
             continue
         by_fault.setdefault(problem.faults[0].fault, []).append(problem.faults[0])
     struck = [
