@@ -1152,6 +1152,24 @@ _ALL = (
         ),
         rivals=("unsatisfiable_node_selector",),
     ),
+    Mechanism(
+        "eviction_threshold_too_high",
+        "disks",
+        ("eviction_threshold",),
+        valued=("VALUE eviction",),
+        kinds=("Node", "Deployment"),
+        kin=("kubelet_not_running",),
+        through=("unsatisfiable_node_selector", "untolerated_taint", "cordoned_nodes"),
+    ),
+    Mechanism(
+        "kubelet_not_running",
+        "disks",
+        ("kubelet_ended",),
+        valued=("VALUE kubelet",),
+        kinds=("Node",),
+        kin=("node_down",),
+        through=("node_down", "cordoned_nodes", "volume_node_conflict", "wrong_command"),
+    ),
 )
 
 MECHANISMS: Mapping[str, Mechanism] = {mechanism.key: mechanism for mechanism in _ALL}

@@ -327,6 +327,8 @@ _CURATED = (
     _astronomy("sidecar_port_conflict_astronomy_shop", "sidecar_port_conflict"),
     _astronomy("service_port_conflict_astronomy_shop", "host_port_conflict", "ad"),
     _astronomy("wrong_dns_policy_astronomy_shop", "wrong_dns_policy"),
+    _astronomy("kubelet_crash", "kubelet_does_not_run", "workers"),
+    _astronomy("kubelet_eviction_threshold_misconfig", "kubelet_eviction_threshold", "currency"),
     _astronomy("rbac_misconfiguration", "rbac_misconfiguration"),
     _astronomy("wrong_service_selector_astronomy_shop", "service_selector_mismatch"),
     _astronomy("astronomy_shop_ad_service_failure", "served_feature_flag", "adFailure"),

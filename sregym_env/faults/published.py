@@ -25,7 +25,7 @@ _FLAGS: Mapping[str, str] = {
 _SHOPS_OWN = (
     "kafka_producer_leak", "edge_request_filter_cpu_saturation",
     "duplicate_pvc_mounts_astronomy_shop", "kafka_poison_pill_hol_block",
-    "kubelet_crash", "kubelet_eviction_threshold_misconfig", "workload_imbalance",
+    "workload_imbalance",
 )  # fmt: skip
 """Problems of the Astronomy Shop whose fault is nowhere here."""
 

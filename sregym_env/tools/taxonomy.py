@@ -409,6 +409,16 @@ _ALL = (
         "A node is down, with the volumes that lie on it",
         "A machine has failed (NotReady, its kubelet is silent), and pods bound to its volumes have nowhere to run.",
     ),
+    KindOfCause(
+        "eviction_threshold_too_high",
+        "A kubelet's eviction threshold is above what is free of its disk",
+        "evictionHard in a kubelet's configuration wants more free than there is (DiskPressure), so pods are evicted and none may start there.",
+    ),
+    KindOfCause(
+        "kubelet_not_running",
+        "The kubelet of a machine that is up has ended",
+        "The kubelet's systemd unit is stopped, or exits at every start (a setting in its files that it refuses), so its node is NotReady.",
+    ),
 )
 
 TAXONOMY: Mapping[str, KindOfCause] = {kind.key: kind for kind in _ALL}

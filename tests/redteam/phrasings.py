@@ -394,6 +394,18 @@ STATEMENTS: dict[str, tuple[str, ...]] = {
         "deployment {c} declares hostPort {wrong} and no node has that port free",
         "a hostPort was added to {c} that is in use on each node",
     ),
+    "kubelet_eviction_threshold": (
+        "the kubelet of {r} has an eviction threshold of {wrong} for {f}, more than is free, so {c} stays Pending there",
+        "{r} reports DiskPressure because its evictionHard {f} is {wrong}, and {c} is bound to it",
+        "evictionHard on {r} is set too high ({f}: {wrong}), and the node selector binds {c} to it",
+        "the eviction threshold {f} in the kubelet configuration of {r} is {wrong}, so {c} has no place",
+    ),
+    "kubelet_does_not_run": (
+        "the kubelet on {r} is not running, the machine is up",
+        "{r} is NotReady because its kubelet is dead",
+        "the kubelet of {r} does not run: {wrong}",
+        "kubelet.service of {r} is not running, and nobody has started it",
+    ),
     "node_without_power": (
         "node {r} is down, and {all} have their local volumes on it",
         "{r} is NotReady, its kubelet stopped reporting; {all} cannot run elsewhere",

@@ -299,7 +299,7 @@ def visible_processes(ctx: ProcessContext) -> list[tuple[int, Process]]:
     world, own = ctx.world, ctx.process
     pod = world.store.get("pods", own.namespace, own.pod)
     spec = {} if pod is None else pod["spec"]
-    if spec.get("hostPID"):
+    if spec.get("hostPID") or not own.namespace:
         others = [process for _, process in sorted(world.processes.items()) if process.node == own.node]
         return [(1000 + 211 * index, process) for index, process in enumerate(others)]
     if spec.get("shareProcessNamespace"):
@@ -585,6 +585,18 @@ def _tar(argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
     return ExecResult(result.stdout, errors, min(result.exit_code, 1))
 
 
+def on_machine(visit: Visit) -> dict[str, ShellCommand]:
+    """The commands of a machine's own system."""
+    machine = visit.ctx.world.plan.machine(visit.ctx.process.node)
+    own = commands.on_machine() if machine is None else commands.on_machine(machine.os_image)
+    names = OUR_TOOLS["debian"] - {"apt", "apt-get"} | own & TOOLS.keys()
+    bound: dict[str, ShellCommand] = {
+        name: _bound(visit, TOOLS[name]) for name in sorted(names - TIMED.keys())
+    }
+    bound.update({name: partial(TIMED[name], visit) for name in sorted(names & TIMED.keys())})
+    return bound
+
+
 def _chroot(visit: Visit, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
     """A command of the machine whose files are below a directory (``chroot /host`` in a node's debug pod)."""
     if len(argv) < 2:
@@ -598,12 +610,9 @@ def _chroot(visit: Visit, argv: Sequence[str], stdin: str, shell: Shell) -> Exec
             inside.put_entry(f"/{name}", entry)
         else:
             inside.add_directories((f"/{name}",))
-    machine = visit.ctx.world.plan.machine(visit.ctx.process.node)
-    own = commands.on_machine() if machine is None else commands.on_machine(machine.os_image)
-    names = OUR_TOOLS["debian"] - {"apt", "apt-get"} | own & TOOLS.keys()
-    bound = {name: _bound(visit, TOOLS[name]) for name in sorted(names - TIMED.keys())}
-    bound.update({name: partial(TIMED[name], visit) for name in sorted(names & TIMED.keys())})
-    rooted = NewShell(inside, bound, env=environment(visit.ctx), only=TEXT_TOOLS["debian"], clock=shell.clock)
+    rooted = NewShell(
+        inside, on_machine(visit), env=environment(visit.ctx), only=TEXT_TOOLS["debian"], clock=shell.clock
+    )
     before = inside.tree()
     words = list(argv[2:]) or ["/bin/sh"]
     if not rooted.has(words[0]):

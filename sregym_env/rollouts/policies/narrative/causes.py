@@ -507,5 +507,15 @@ CAUSES: Mapping[str, tuple[str, ...]] = {
         "The machine {node} has failed and is NotReady: {components} have their volumes on it and cannot move.",
         "{Components} are lost with the node {node}, which is NotReady: the node is down and their data lie there.",
     ),
+    "eviction_threshold_too_high": (
+        "The kubelet of node {node} evicts by {field} {wrong}, more than is free of its disk; so it reports DiskPressure and {component} stays Pending.",
+        "An eviction threshold of the kubelet on {node} is too high ({field}: {wrong}), so {component}, bound to that node, has nowhere to run.",
+        "{Workload} is bound to {node}, whose kubelet has the eviction threshold {field} at {wrong} and takes its disk for full.",
+    ),
+    "kubelet_not_running": (
+        "The kubelet on node {node} is not running ({field} {wrong}), while the machine is up; {components} cannot run anywhere else.",
+        "The kubelet of {node} does not run ({field}: {wrong}); so the node is NotReady, though the machine and its containers go on.",
+        "On {node} the kubelet has ended ({field} {wrong}): {components} are out of their Services until it runs again.",
+    ),
 }
 """Ways to put each mechanism, one or two sentences without an end of their own."""
