@@ -30,7 +30,6 @@ _SHOPS_OWN = (
 """Problems of the Astronomy Shop whose fault is nowhere here."""
 
 _REASONS: Mapping[str, str] = {
-    "ephemeral_port_range_hotel_reservation": "a kernel's range of ports is not modelled",
     "cache_flush_capacity_degradation": "switched off in the benchmark itself, and its application, the Blueprint edition of Hotel Reservation, is not here",
     "auth_miss_mongodb": "mongod's TLS is not modelled",
     "social_net_concurrent_fault": "three at once, of which one, mongod's TLS, is not modelled; `hotel_res_concurrent_fault` is here",

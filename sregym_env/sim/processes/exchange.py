@@ -16,7 +16,7 @@ from sregym_env.cluster.http import HttpCall, HttpExchange, Lookup
 from sregym_env.runtime.frozen import evolve
 from sregym_env.runtime.streams import keyed_bits
 from sregym_env.sim.dataplane.law import Law
-from sregym_env.sim.network import addressing, dns, tls
+from sregym_env.sim.network import addressing, dns, local_ports, tls
 from sregym_env.sim.network.addressing import NodeSource, Source
 from sregym_env.sim.network.connections import (
     CONNECT_TIMEOUT,
@@ -25,6 +25,7 @@ from sregym_env.sim.network.connections import (
     Outcome,
     connect,
     joined,
+    no_port,
     pick,
 )
 from sregym_env.sim.network.dns import Resolution
@@ -111,6 +112,7 @@ def http_get(
     if len(connection.legs) > 1:
         _chanced(world)
         leg = pick(connection, world.streams.unit(f"dial:{'/'.join(addressing.source_key(source))}"))
+    leg = _from_port(world, source, connection, leg)
     lookup = min(connection.resolution.latency, patience)
     base = Exchange(
         leg.outcome,
@@ -125,6 +127,18 @@ def http_get(
         spent = min(patience, leg.latency if phase == "lookup" else lookup + leg.latency)
         return evolve(base, phase=phase, connect_seconds=spent, total_seconds=spent)
     return _exchange(world, source, connection, leg, request, patience, base, tls)
+
+
+def _from_port(world: SimWorld, source: Source, connection: Connection, leg: Leg) -> Leg:
+    """The leg, where the client has a port for it."""
+    taken = local_ports.taken(world, source, connection)
+    if taken <= 0.0 or connection.resolution.error:
+        return leg
+    if taken < 1.0:
+        _chanced(world)
+        if world.streams.unit(f"port:{'/'.join(addressing.source_key(source))}") >= taken:
+            return leg
+    return no_port(connection.resolution.addresses[0], connection.port, 1.0)
 
 
 def _chanced(world: SimWorld) -> None:
@@ -367,6 +381,7 @@ def dial(world: SimWorld, source: Source, host: str, port: int, timeout: float =
     if len(connection.legs) > 1:
         _chanced(world)
         leg = pick(connection, world.streams.unit(f"dial:{'/'.join(addressing.source_key(source))}"))
+    leg = _from_port(world, source, connection, leg)
     outcome, spent = leg.outcome, connection.resolution.latency + leg.latency
     if timeout and spent > timeout:
         outcome, spent = "timeout", timeout

@@ -20,7 +20,8 @@ from sregym_env.shell.files import FileEntry, Files
 from sregym_env.shell.shell import Shell, ShellCommand
 from sregym_env.shell.shell import Shell as NewShell
 from sregym_env.sim.containers import view
-from sregym_env.sim.network import dns
+from sregym_env.sim.network import addressing, dns
+from sregym_env.sim.network.local_ports import sysctls
 from sregym_env.sim.processes.context import ProcessContext
 from sregym_env.sim.programs import httpd, image_tools, kube_proxy, mongo_shell, net_tools, visits
 from sregym_env.sim.programs.image_tools import format_date
@@ -199,6 +200,7 @@ def _of_kernel(ctx: ProcessContext) -> dict[str, Callable[[], str]]:
         **kernel_files.of_network(
             process.ip, partial(net_tools.listening, ctx), partial(_network_figures, ctx)
         ),
+        **kernel_files.of_namespace(sysctls(addressing.pod_of(world, process))),
     }
     group = kernel_files.control_group(of_container, process)
     found = {f"/proc/{name}": text for name, text in proc.items()}

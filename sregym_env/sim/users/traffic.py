@@ -21,7 +21,7 @@ from sregym_env.sim.network.addressing import NodeSource
 from sregym_env.sim.network.connections import connect
 from sregym_env.sim.processes.context import ProcessContext, evaluation, let_settle
 from sregym_env.sim.processes.flow import LATE, TURNED_AWAY, Evaluation, Visit
-from sregym_env.sim.users import plane
+from sregym_env.sim.users import dialling, plane
 from sregym_env.sim.users.compiling import Outline, outline_of
 from sregym_env.sim.users.components import app_of, workload_of
 from sregym_env.sim.world import Handler, LogKey, SimWorld
@@ -40,7 +40,16 @@ from sregym_env.sim.world.logs import Burst, RequestLine, stamped
 from sregym_env.sim.world.process import Process, ProcessKey
 from sregym_env.sim.world.program import Call, Failure, Flow
 from sregym_env.sim.world.store import Change
-from sregym_env.sim.world.strain import STRAINS, Ended, load_of
+from sregym_env.sim.world.strain import (
+    LACKING,
+    NO_LACK,
+    STRAINS,
+    Destination,
+    Ended,
+    Lack,
+    lacking_of,
+    load_of,
+)
 
 RAREST = 1e-4
 """Lines per second below which nothing is written."""
@@ -113,7 +122,8 @@ class Outcome:
 def look(world: SimWorld) -> None:
     """Handler of the ``traffic`` event: evaluate the present and act on it."""
     world.memory.pop("traffic.due", None)
-    outcome, outline = addressing.learned(world, "traffic", lambda: _unstrained(world))
+    outcome, outline, lacking = addressing.learned(world, "traffic", lambda: _unstrained(world))
+    _lack(world, lacking)
     plane.turn(world, outline)
     if STRAINS in world.memory:
         outcome = addressing.learned(
@@ -142,10 +152,24 @@ def look_again(world: SimWorld, due: int) -> None:
         look(world)
 
 
-def _unstrained(world: SimWorld) -> tuple[Outcome, Outline]:
-    """What becomes of what is offered as long as load does nothing, and what it takes to know better."""
-    walked = _walk(world, strained=False)
-    return _outcome(world, walked), outline_of(walked.evaluation)
+def _unstrained(world: SimWorld) -> tuple[Outcome, Outline, Mapping[Destination, Lack]]:
+    """What becomes of what is offered as long as load does nothing, what it takes to know better, and who has too few ports for it."""
+    walked = _walk(world, strained=False, lacking=NO_LACK)
+    lacking = dialling.lacking(walked.evaluation)
+    if lacking:
+        walked = _walk(world, strained=False, lacking=lacking)
+    return _outcome(world, walked), outline_of(walked.evaluation), lacking
+
+
+def _lack(world: SimWorld, lacking: Mapping[Destination, Lack]) -> None:
+    """Leave in the world who lacks ports, for everybody who makes a request."""
+    if lacking_of(world) == lacking:
+        return
+    if lacking:
+        world.memory[LACKING] = lacking
+    else:
+        world.memory.pop(LACKING, None)
+    world.stirred()
 
 
 def _outcome(world: SimWorld, walked: Walked) -> Outcome:
@@ -219,10 +243,10 @@ def _are_users(world: SimWorld, process: Process) -> bool:
     )
 
 
-def _walk(world: SimWorld, *, strained: bool) -> Walked:
+def _walk(world: SimWorld, *, strained: bool, lacking: Mapping[Destination, Lack] | None = None) -> Walked:
     """What becomes of everything that is offered right now. Changes nothing."""
     offers = list(offered(world))
-    walk = evaluation(world, strained=strained)
+    walk = evaluation(world, strained=strained, lacking=lacking)
     crowds = _crowds(world)
     flows = [
         walk.call(process, host, port, call, rate=rate, crowd=crowds.get(process.namespace, 1.0))

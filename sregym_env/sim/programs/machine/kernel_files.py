@@ -38,9 +38,11 @@ _SETTINGS = {
     "kernel/threads-max": "255583",
     "net/core/somaxconn": "4096",
     "net/ipv4/ip_local_port_range": "32768\t60999",
+    "net/ipv4/ip_unprivileged_port_start": "1024",
     "net/ipv4/tcp_fin_timeout": "60",
     "net/ipv4/tcp_keepalive_time": "7200",
     "net/ipv4/tcp_max_syn_backlog": "4096",
+    "net/ipv4/tcp_syncookies": "1",
     "net/ipv4/tcp_tw_reuse": "2",
     "net/netfilter/nf_conntrack_max": "262144",
     "vm/max_map_count": "65530",
@@ -367,6 +369,14 @@ def of_network(
         "net/sockstat": sockets,
         "net/tcp": listening,
         "net/tcp6": partial(_text, _TCP6),
+    }
+
+
+def of_namespace(settings: Mapping[str, str]) -> Late:
+    """The settings of a network namespace that are its own: names below /proc."""
+    return {
+        f"sys/{name.replace('.', '/')}": partial(_text, "\t".join(value.split()) + "\n")
+        for name, value in settings.items()
     }
 
 
