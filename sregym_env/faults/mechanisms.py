@@ -644,6 +644,18 @@ _ALL = (
         through=("wrong_target_port", "wrong_service_port", "port_conflict"),
     ),
     Mechanism(
+        "open_files_exhausted",
+        "resources",
+        (
+            "open_files low|wrong|number|changed|exhausted_ports|narrow|instead|contrast",
+            "exhausted_ports open_files /14",
+        ),
+        valued=("VALUE open_files|low|limit|narrow /20",),
+        kinds=("Deployment", "Pod"),
+        unlike=("open_files unset = /2",),
+        through=("wrong_command", "cpu_throttling"),
+    ),
+    Mechanism(
         "lossy_machine",
         "disks",
         ("lossy !policy",),

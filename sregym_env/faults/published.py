@@ -36,7 +36,6 @@ _REASONS: Mapping[str, str] = {
     "finalizer_deadlock_controller_hotel_reservation": "no user of the application notices",
     "duplicate_pvc_mounts_hotel_reservation": "the first pod serves on, so no user notices",
     "duplicate_pvc_mounts_social_network": "the first pod serves on, so no user notices",
-    "file_descriptor_exhaustion": "the limit on open files is not modelled",
     "liveness_probe_too_aggressive_hotel_reservation": "the fault is here, `liveness_probe_too_aggressive`, on what takes a second to start: nothing does that every request needs",
     "missing_configmap_social_network": "no database of Social Network mounts a ConfigMap",
     "node_clock_drift_hotel_reservation": "machines share one clock here",

@@ -40,6 +40,8 @@ OBJECTS: Mapping[str, str] = {
     r"|fragmentation(?: |-)needed|(?:packets?|frames?) (?:\S+ ){0,3}(?:too (?:large|big|long)|larger than|bigger than|exceed\w*)|(?:too large|oversized|over-sized) (?:packets?|frames?)",
     "local_ports": r"(?:net\.ipv4\.)?ip_local_port_range|sysctls?(?: (?:net\S+|setting|entry|override|parameter|value)s?)*"
     r"|(?:local|ephemeral|source|outgoing|outbound|client|dynamic)[ -](?:tcp )?ports?(?:[ -]?ranges?)?|port[ _-]ranges?|ports? (?:to|it can) (?:dial|connect) (?:out|from)|range of (?:\w+ )?ports",
+    "open_files": r"ulimits?(?: (?:-[sh]?n|nofile|of|setting|value|command))*|(?:max(?:imum)? )?open[ -]?(?:file|descriptor|socket)s?(?: (?:handle|descriptor)s?)?(?: limit)?|(?:file[ -]?)?(?:descriptor|handle)s?(?: limit)?"
+    r"|(?:rlimit_?)?nofile|fds?(?: limit)?|how many files (?:it|a process|the process|its process) may (?:have )?open|files (?:that )?(?:it|the process) may (?:have )?open",
     "cronjob": r"cron ?-?jobs?|cron (?:task|entry)|scheduled (?:job|task|run|script)s?|(?:periodic|recurring|nightly|hourly) (?:job|task|script|run)s?",
     # services
     "endpoint_slice": r"(?:discovery\.k8s\.io/)?(?:endpoint ?-?)?slices?(?! of (?:time|cpu|the cpu|memory))",
@@ -311,7 +313,7 @@ OTHER_CAUSES = (
     # access
     r"|(?:wrong|bad|incorrect) (?:certificate|token|key pair)|expired token|certificates? (?:\S+ ){0,2}?(?:invalid|wrong)|tls (?:handshake|mismatch)|no-?auth\b|--noauth|authentication disabled"
     # the program
-    r"|(?:memory|goroutine|thread|connection) leaks?|leaks? memory|has a leak|dead-?lock\w*|race condition|infinite loop|heap size|(?:file descriptor|ulimit|thread pool|connection pool)\w*|max ?connections|too many connections|syntax error|exec format error|(?:wrong|different|other|another) (?:cpu )?architecture|built for (?:another|arm\w*|a different)|(?:missing|wrong|dropped|bad) (?:command-?line )?(?:arguments?|flags?) (?:of|in|for)? ?(?:the )?(?:program|process|command)|flags are (?:\w+ )?(?:wrong|messed up)|registration name"
+    r"|(?:memory|goroutine|thread|connection) leaks?|leaks? memory|has a leak|dead-?lock\w*|race condition|infinite loop|heap size|(?:thread pool|connection pool)\w*|max ?connections|too many connections|syntax error|exec format error|(?:wrong|different|other|another) (?:cpu )?architecture|built for (?:another|arm\w*|a different)|(?:missing|wrong|dropped|bad) (?:command-?line )?(?:arguments?|flags?) (?:of|in|for)? ?(?:the )?(?:program|process|command)|flags are (?:\w+ )?(?:wrong|messed up)|registration name"
     # the data
     r"|slow quer(?:y|ies)|missing index|lacks? an index|index (?:was|is) (?:dropped|missing)|corrupt\w* (?:data|files|index|database|collection)|data (?:is|are|was|were|got) corrupt\w*|collection (?:\S+ ){0,3}(?:empty|dropped|gone)|replica set election|primary election|step(?:ped|s)? down|replication lag"
     # the machines

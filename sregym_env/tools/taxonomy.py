@@ -222,6 +222,11 @@ _ALL = (
         "opened.",
     ),
     KindOfCause(
+        "open_files_exhausted",
+        "A process may open too few files",
+        "A process's limit on open files (ulimit -n, RLIMIT_NOFILE) is lower than the connections it has to hold: it cannot accept further ones.",
+    ),
+    KindOfCause(
         "lossy_machine",
         "A machine's network link loses packets",
         "Whatever enters or leaves one machine is slow or times out, though the machine and its pods are Ready: packets are lost on "

@@ -154,6 +154,12 @@ STATEMENTS: dict[str, tuple[str, ...]] = {
         "ephemeral port exhaustion in {c}, whose securityContext.sysctls limits the local port range to {wrong}",
         "the local port range of the {c} pods is too small, so outgoing connections fail with cannot assign requested address",
     ),
+    "file_descriptor_limit_too_low": (
+        "the command of {c} sets ulimit -n {wrong}, so its process runs out of file descriptors and cannot accept connections",
+        "{c} has an open files limit of {wrong}, which is lower than the connections it has to hold",
+        "file descriptor exhaustion in {c}: the nofile limit is {wrong}",
+        "the start command of {c} lowers the limit of open files too far, so accept fails with too many open files",
+    ),
     "one_slow_node_gray_failure": (
         "the network link of node {r} loses packets, so {c} there is slow",
         "packet loss on {r}: requests to and from its pods, {c} among them, time out",

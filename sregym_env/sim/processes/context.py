@@ -15,7 +15,7 @@ from sregym_env.sim.processes.flow import Evaluation
 from sregym_env.sim.world import SimWorld
 from sregym_env.sim.world.inquiry import Settling
 from sregym_env.sim.world.logs import RequestLine
-from sregym_env.sim.world.process import Process
+from sregym_env.sim.world.process import Process, ProcessKey
 from sregym_env.sim.world.program import SHARED, Again, Call, Failure, Flow, Keeping
 from sregym_env.sim.world.strain import Destination, Lack
 
@@ -282,10 +282,14 @@ class ProcessContext:
 
 
 def evaluation(
-    world: SimWorld, *, strained: bool = True, lacking: Mapping[Destination, Lack] | None = None
+    world: SimWorld,
+    *,
+    strained: bool = True,
+    lacking: Mapping[Destination, Lack] | None = None,
+    full: Mapping[ProcessKey, float] | None = None,
 ) -> Evaluation:
     """A fresh evaluation of the present, in which every process sees the world through a context of its own."""
-    return Evaluation(world, ProcessContext, strained=strained, lacking=lacking)
+    return Evaluation(world, ProcessContext, strained=strained, lacking=lacking, full=full)
 
 
 def note_state(world: SimWorld, process: Process, state: Mapping[str, Any]) -> None:

@@ -35,7 +35,7 @@ from sregym_env.sim.processes.context import ProcessContext, evaluation
 from sregym_env.sim.world import SimWorld
 from sregym_env.sim.world.process import ProcessKey
 from sregym_env.sim.world.program import Call, HttpRequest, HttpResponse
-from sregym_env.sim.world.strain import strain_of
+from sregym_env.sim.world.strain import full_of, strain_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +173,8 @@ def _exchange(
         _chanced(world)
     if lost and world.streams.unit(f"loss:{'/'.join(addressing.source_key(source))}") < lost:
         return _gave_up(waiting, connection, patience)
-    if not leg.answers or connected >= patience:
+    addressing.note(world, "full")
+    if not leg.answers or connected >= patience or leg.process in full_of(world):
         return _gave_up(waiting, connection, patience)
     context = ProcessContext(world, process)
     client = addressing.source_ip(world, source)
@@ -340,7 +341,8 @@ def probe_grpc(
         text = f'failed to connect service "{joined(host, port)}" within {limit}: context deadline exceeded'
         return False, f"timeout: {text}"
     late_text = f"timeout: health rpc did not complete within {limit}"
-    if not leg.answers or leg.latency > timeout:
+    addressing.note(world, "full")
+    if not leg.answers or leg.latency > timeout or leg.process in full_of(world):
         return False, late_text
     addressing.note(world, "process", leg.process)
     call = Call("grpc.health.v1.Health/Check", (("service", service),))

@@ -24,7 +24,7 @@ from sregym_env.sim.world import SimWorld
 from sregym_env.sim.world.logs import RequestLine
 from sregym_env.sim.world.process import Process, ProcessKey
 from sregym_env.sim.world.program import SHARED, Again, Call, Context, Failure, Flow, Keeping
-from sregym_env.sim.world.strain import Destination, Lack, Served, Strain, lacking_of, strain_of
+from sregym_env.sim.world.strain import Destination, Lack, Served, Strain, full_of, lacking_of, strain_of
 
 NodeKey = tuple[ProcessKey, Call, int]
 """One kind of call at one process: (process, call, port)."""
@@ -112,7 +112,7 @@ class Evaluation:
     """The flows of one instant.
 
     ``contexts`` makes what a serving process sees; ``strained`` says whether what load does counts. ``lacking`` says who has too few
-    ports of his own, where that is not what the world says.
+    ports of his own, where that is not what the world says, ``full`` who accepts no further connections.
     """
 
     def __init__(
@@ -122,6 +122,7 @@ class Evaluation:
         *,
         strained: bool = True,
         lacking: Mapping[Destination, Lack] | None = None,
+        full: Mapping[ProcessKey, float] | None = None,
     ) -> None:
         self.world = world
         self._contexts = contexts
@@ -130,6 +131,10 @@ class Evaluation:
             addressing.note(world, "lacking")
             lacking = lacking_of(world)
         self._lacking = lacking
+        if full is None:
+            addressing.note(world, "full")
+            full = full_of(world)
+        self._full = full
         self.visits: dict[NodeKey, Visit] = {}
         """Every kind of call that was looked at; callees come before their callers."""
         self.offered: list[Made] = []
@@ -174,6 +179,8 @@ class Evaluation:
         for address in ((host, port), *beside):
             connection = connect(self.world, source, *address)
             there = self._dialled(source, connection)
+            if self._full and not self._stack:
+                there = self._accepted(there, rate > 0.0)
             if fail_fast and all(leg.outcome != "ok" for leg in there):
                 there = tuple(leg._replace(latency=min(leg.latency, fail_fast)) for leg in there)
             legs += (
@@ -253,6 +260,23 @@ class Evaluation:
         return self._contexts(self.world, process, self)
 
     # --- walking ----------------------------------------------------------------------------------
+
+    def _accepted(self, legs: tuple[Leg, ...], kept: bool) -> tuple[Leg, ...]:
+        """Where the calls of somebody lead that no server made: over connections that are ``kept`` all the time, or new ones. Kernels
+        take on also those that no server accepts."""
+        found: list[Leg] = []
+        for leg in legs:
+            left = 0.0 if leg.process is None else self._full.get(leg.process, 0.0)
+            if not left:
+                found.append(leg)
+                continue
+            left = left if kept else 1.0
+            if left < 1.0:
+                found.append(leg._replace(share=leg.share * (1.0 - left)))
+            found.append(
+                Leg(leg.share * left, "timeout", leg.address, leg.port, latency=STALLED, text=LATE.text)
+            )
+        return tuple(found)
 
     def _dialled(self, source: Source, connection: Connection) -> tuple[Leg, ...]:
         """Where the calls of a client lead that has a port for each, and those for which it has none."""

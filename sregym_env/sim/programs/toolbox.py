@@ -14,6 +14,7 @@ from math import inf
 from sregym_env.cluster.streams import ExecResult
 from sregym_env.kube.durations import parse_rfc3339, rfc3339
 from sregym_env.runtime.clock import SECOND
+from sregym_env.runtime.frozen import evolve
 from sregym_env.runtime.streams import keyed_bits
 from sregym_env.shell.commands.arguments import UsageError, options
 from sregym_env.shell.files import FileEntry, Files
@@ -196,7 +197,10 @@ def _of_kernel(ctx: ProcessContext) -> dict[str, Callable[[], str]]:
     proc = {
         **kernel_files.of_machine(of_machine, world, release),
         **{f"1/{name}": text for name, text in kernel_files.of_process(of_container, process).items()},
-        **{f"self/{name}": text for name, text in kernel_files.of_process(of_container, process).items()},
+        **{
+            f"self/{name}": text
+            for name, text in kernel_files.of_process(of_container, evolve(process, open_files=0)).items()
+        },
         **kernel_files.of_network(
             process.ip, partial(net_tools.listening, ctx), partial(_network_figures, ctx)
         ),

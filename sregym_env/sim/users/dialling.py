@@ -6,7 +6,7 @@ Only pods with a narrow range of their own are looked at: the usual one is enoug
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from sregym_env.sim.network.connections import connect
@@ -91,12 +91,10 @@ def lacking(evaluation: Evaluation) -> Mapping[Destination, Lack]:
             continue
         if process.key not in numbers:
             numbers[process.key] = few(world, process)
-            standing = getattr(world.programs[process.program], "standing", None)
-            if numbers[process.key] and standing is not None:
-                for host, port in standing(evaluation.context(process)):
-                    held = demand(process, host, port)
-                    if held is not None:
-                        held.standing += 1
+            for host, port in standing_at(evaluation, process) if numbers[process.key] else ():
+                held = demand(process, host, port)
+                if held is not None:
+                    held.standing += 1
         if not numbers[process.key]:
             continue
         for made in visit.made:
@@ -105,3 +103,10 @@ def lacking(evaluation: Evaluation) -> Mapping[Destination, Lack]:
                 found.add(made, visit.rate * made.share)
     lacks = {where: each.lack() for where, each in demands.items()}
     return {where: each for where, each in lacks.items() if each != NONE}
+
+
+def standing_at(evaluation: Evaluation, process: Process) -> Sequence[tuple[str, int]]:
+    """(host, port) of every connection that a process holds all the time, whatever is asked of it."""
+    held = getattr(evaluation.world.programs[process.program], "standing", None)
+    found: Sequence[tuple[str, int]] = () if held is None else held(evaluation.context(process))
+    return found

@@ -33,6 +33,13 @@ class Lack(NamedTuple):
     """Share of the connections that anybody opens beside them."""
 
 
+FULL = "traffic.full"
+"""``world.memory`` key of the processes that have no file descriptor for a further connection: the share of the connections of those who
+offer load that they have not accepted; absent while there is none."""
+
+NO_FULL: Mapping[ProcessKey, float] = {}
+"""Everybody accepts whoever comes."""
+
 NO_LACK: Mapping[Destination, Lack] = {}
 """Everybody has ports enough."""
 
@@ -98,6 +105,12 @@ def load_of(world: SimWorld) -> tuple[Mapping[ProcessKey, Strain], tuple[Ended, 
 def lacking_of(world: SimWorld) -> Mapping[Destination, Lack]:
     """Who lacks ports now, and for what."""
     found: Mapping[Destination, Lack] = world.memory.get(LACKING, NO_LACK)
+    return found
+
+
+def full_of(world: SimWorld) -> Mapping[ProcessKey, float]:
+    """Who accepts no further connections now."""
+    found: Mapping[ProcessKey, float] = world.memory.get(FULL, NO_FULL)
     return found
 
 

@@ -1,6 +1,8 @@
-"""Settings of the kernel that pods bring: ranges of local ports that are wide enough for anything, and times of TCP."""
+"""Settings of the kernel that pods bring: ranges of local ports and limits of open files that are wide enough for anything, and times of TCP."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 from sregym_env.kube.types import Manifest
 from sregym_env.runtime.chance import Chance
@@ -31,10 +33,19 @@ _TIMES = (
 )
 
 
+FILES = 0.35
+"""Share of namespaces some of whose containers set how many files their process may open."""
+LIMITED = 0.3
+"""Share of the workloads there that do, of those that can."""
+_LIMITS = (4096, 8192, 16384, 32768, 65535, 65536, 65536, 100000, 1048576)
+
+
 def draw(draft: Draft, chance: Chance) -> None:
-    """Sysctls that are safe for every pod."""
+    """Sysctls that are safe for every pod, and limits of open files that are never reached."""
     for namespace in draft.namespaces:
         own = chance.at("kernel", namespace)
+        if own.yes("files", FILES):
+            _open(draft, draft.inside(namespace), own.at("files"))
         if not own.yes("team", TEAMS):
             continue
         usual = own.choice("range", _RANGES)
@@ -53,3 +64,13 @@ def _set(work: Work, chance: Chance, usual: str) -> None:
     context = work.pod.get("securityContext") or {}
     if "sysctls" not in context:
         work.pod["securityContext"] = {**context, "sysctls": found}
+
+
+def _open(draft: Draft, works: Sequence[Work], chance: Chance) -> None:
+    limit = chance.choice("limit", _LIMITS)
+    shells = {image.reference for image in draft.app.images if image.toolbox != "none"}
+    for work in works:
+        command: list[str] = work.container.get("command") or []
+        if len(command) == 1 and "args" not in work.container and work.container["image"] in shells:
+            if chance.yes(work.name, LIMITED):
+                work.container["command"] = ["/bin/sh", "-c", f"ulimit -n {limit} && exec {command[0]}"]

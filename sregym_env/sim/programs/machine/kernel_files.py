@@ -320,13 +320,23 @@ def of_process(figures: Callable[[], ContainerFigures], process: Process) -> Lat
             f"voluntary_ctxt_switches:\t{switched}\nnonvoluntary_ctxt_switches:\t{switched // 12}\n"
         )
 
-    return {"limits": _limits, "status": status, "cgroup": partial(_text, "0::/\n")}
+    return {
+        "limits": partial(_limits, process.open_files),
+        "status": status,
+        "cgroup": partial(_text, "0::/\n"),
+    }
 
 
-def _limits() -> str:
+def _limits(open_files: int = 0) -> str:
     head = f"{'Limit':<25} {'Soft Limit':<20} {'Hard Limit':<20} {'Units':<10}\n"
     return head + "".join(
-        f"{name:<25} {soft:<20} {hard:<20} {unit:<10}\n" for name, soft, hard, unit in _LIMITS
+        f"{name:<25} {soft:<20} {hard:<20} {unit:<10}\n"
+        for name, soft, hard, unit in (
+            (row[0], str(open_files), str(open_files), row[3])
+            if open_files and row[0] == "Max open files"
+            else row
+            for row in _LIMITS
+        )
     )
 
 
