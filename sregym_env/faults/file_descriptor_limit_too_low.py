@@ -18,7 +18,32 @@ OWN = 20
 """Descriptors that a front end uses for itself, about: streams, sockets to whom it asks and that it is asked on."""
 LEAST = 10
 """Connections of users at a pod from which it is not the process's own that are too many."""
-USUAL = (24, 28, 30, 32, 36, 40, 48, 50, 56, 64, 72, 80, 96, 100, 112, 120, 128, 150, 160, 192, 200, 256, 300, 320)
+USUAL = (
+    24,
+    28,
+    30,
+    32,
+    36,
+    40,
+    48,
+    50,
+    56,
+    64,
+    72,
+    80,
+    96,
+    100,
+    112,
+    120,
+    128,
+    150,
+    160,
+    192,
+    200,
+    256,
+    300,
+    320,
+)
 """Numbers that people write."""
 FEW, MANY = 0.25, 0.75
 """Least and largest share of users' connections for which there is room."""
