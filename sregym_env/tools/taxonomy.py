@@ -216,6 +216,17 @@ _ALL = (
         "pass: the MTU of the pods' interfaces exceeds the path's, and nobody tells the sender.",
     ),
     KindOfCause(
+        "local_ports_exhausted",
+        "Pods have too few local ports",
+        "A pod's kernel may dial from a narrow range of local ports only (net.ipv4.ip_local_port_range): connections beyond them cannot be "
+        "opened.",
+    ),
+    KindOfCause(
+        "open_files_exhausted",
+        "A process may open too few files",
+        "A process's limit on open files (ulimit -n, RLIMIT_NOFILE) is lower than the connections it has to hold: it cannot accept further ones.",
+    ),
+    KindOfCause(
         "lossy_machine",
         "A machine's network link loses packets",
         "Whatever enters or leaves one machine is slow or times out, though the machine and its pods are Ready: packets are lost on "

@@ -255,6 +255,16 @@ RIGHT: dict[str, tuple[str, ...]] = {
         "{a} and all the others fail with 'no such host'. The Services are there, it's the Corefile (kube-system/coredns) that has a rule denying the whole namespace.",
         "The coredns ConfigMap contains a leftover block which makes every lookup in the namespace come back as NXDOMAIN.",
     ),
+    "ephemeral_port_range_too_narrow": (
+        "{c}'s pods only get a few local ports, since securityContext.sysctls sets net.ipv4.ip_local_port_range to a tiny range.",
+        "Ephemeral ports are exhausted in {c}: somebody narrowed ip_local_port_range, which is why dials fail with EADDRNOTAVAIL.",
+        "The sysctl for the local port range in {c}'s pod template is far too small for the connections it has to make.",
+    ),
+    "file_descriptor_limit_too_low": (
+        "{c}'s process is started with a low ulimit -n and runs out of file descriptors, so many connections are never accepted.",
+        "The limit on open files in {c}'s container command is lower than the number of client connections: accept4 says too many open files.",
+        "{c} hits its nofile limit. Somebody put ulimit -n in front of the program with a number that is much too small.",
+    ),
     "stale_host_alias": (
         "{c} has a static /etc/hosts entry (hostAliases) that sends memcached-reserve to 10.96.255.250, and there's nothing at that IP.",
         "hostAliases in {c}'s pod spec pins its cache's name to a dead address, 10.96.255.250.",
@@ -641,6 +651,16 @@ NEAR: dict[str, tuple[str, ...]] = {
         "The Services of the namespace were deleted, so no name resolves.",
         "All workloads have dnsPolicy None with an external nameserver and cannot resolve cluster names.",
         "A NetworkPolicy in the namespace blocks the way to the cluster DNS.",
+    ),
+    "ephemeral_port_range_too_narrow": (
+        "The targetPort of {c}'s Service is wrong.",
+        "A sidecar takes {c}'s port.",
+        "A NetworkPolicy blocks {c}'s outgoing connections.",
+    ),
+    "file_descriptor_limit_too_low": (
+        "The CPU limit of {c} is too low and it is throttled.",
+        "{c} runs the wrong program.",
+        "The memory limit of {c} is too low.",
     ),
     "stale_host_alias": (
         "{c} has dnsPolicy None with an external nameserver.",

@@ -30,10 +30,11 @@ __all__ = [
     "Source",
     "connect",
     "fits",
+    "no_port",
     "pick",
 ]
 
-Outcome = Literal["ok", "no_such_host", "dns_timeout", "refused", "timeout", "reset", "tls"]
+Outcome = Literal["ok", "no_such_host", "dns_timeout", "no_port", "refused", "timeout", "reset", "tls"]
 
 CONNECT_TIMEOUT = 20.0
 """Seconds a client waits for a connection if it sets no limit of its own (gRPC's minimum connect timeout)."""
@@ -301,6 +302,12 @@ class _Route:
             return self._lost(address, port)
         text = f"dial tcp {joined(address, port)}: connect: no route to host"
         return Leg(1.0, "timeout", address, port, latency=NO_ROUTE_DELAY, text=text)
+
+
+def no_port(address: str, port: int, share: float) -> Leg:
+    """Where connections lead for which their client has no local port: nowhere, at once."""
+    text = f"dial tcp {joined(address, port)}: connect: cannot assign requested address"
+    return Leg(share, "no_port", address, port, latency=0.0001, text=text)
 
 
 def fits(world: SimWorld, source: Source, address: str, size: int) -> bool:

@@ -14,13 +14,15 @@ from math import inf
 from sregym_env.cluster.streams import ExecResult
 from sregym_env.kube.durations import parse_rfc3339, rfc3339
 from sregym_env.runtime.clock import SECOND
+from sregym_env.runtime.frozen import evolve
 from sregym_env.runtime.streams import keyed_bits
 from sregym_env.shell.commands.arguments import UsageError, options
 from sregym_env.shell.files import FileEntry, Files
 from sregym_env.shell.shell import Shell, ShellCommand
 from sregym_env.shell.shell import Shell as NewShell
 from sregym_env.sim.containers import view
-from sregym_env.sim.network import dns
+from sregym_env.sim.network import addressing, dns
+from sregym_env.sim.network.local_ports import sysctls
 from sregym_env.sim.processes.context import ProcessContext
 from sregym_env.sim.programs import httpd, image_tools, kube_proxy, mongo_shell, net_tools, visits
 from sregym_env.sim.programs.image_tools import format_date
@@ -195,10 +197,14 @@ def _of_kernel(ctx: ProcessContext) -> dict[str, Callable[[], str]]:
     proc = {
         **kernel_files.of_machine(of_machine, world, release),
         **{f"1/{name}": text for name, text in kernel_files.of_process(of_container, process).items()},
-        **{f"self/{name}": text for name, text in kernel_files.of_process(of_container, process).items()},
+        **{
+            f"self/{name}": text
+            for name, text in kernel_files.of_process(of_container, evolve(process, open_files=0)).items()
+        },
         **kernel_files.of_network(
             process.ip, partial(net_tools.listening, ctx), partial(_network_figures, ctx)
         ),
+        **kernel_files.of_namespace(sysctls(addressing.pod_of(world, process))),
     }
     group = kernel_files.control_group(of_container, process)
     found = {f"/proc/{name}": text for name, text in proc.items()}

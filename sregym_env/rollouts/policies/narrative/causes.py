@@ -270,6 +270,17 @@ CAUSES: Mapping[str, tuple[str, ...]] = {
         "MTU black hole: calico-config says {wrong} where the underlay carries less, so whatever {component} answers in more than one "
         "packet never reaches a caller on another node.",
     ),
+    "local_ports_exhausted": (
+        "The sysctl {field} in the pod template of {component} was narrowed to {wrong}, so its pods run out of ephemeral ports and dial "
+        "with EADDRNOTAVAIL.",
+        "{component} has too few local ports. {field} is {wrong}, all of them are in use or in TIME_WAIT.",
+        "Ephemeral port exhaustion in {component}: its securityContext sets ip_local_port_range to {wrong}.",
+    ),
+    "open_files_exhausted": (
+        "The command of {component} sets ulimit -n {wrong}: its process runs out of file descriptors and accepts no more connections.",
+        "{component} may have {wrong} open files only, too few for the connections that its users keep. The rest waits and times out.",
+        "File descriptor limit of {component} is too low ({wrong}), so accept fails with EMFILE.",
+    ),
     "lossy_machine": (
         "The network link of node {node} loses packets. The node is Ready, but every request to or from its pods is slow or times "
         "out, those of {component} too.",
