@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from sregym_env.cluster.api import World
 from sregym_env.cluster.disturbances import KubeletSetting
 from sregym_env.cluster.edits import ObjectRef, Rollout
-from sregym_env.cluster.inventory import template
 from sregym_env.cluster.targets import ROLLED, ComponentTarget, components
-from sregym_env.faults.commands import await_rollout, mend, restore
+from sregym_env.faults.commands import await_rollout
 from sregym_env.faults.drawn import drawn
 from sregym_env.faults.fault import Fault, Finding, fault
 from sregym_env.kube import conditions
@@ -25,27 +24,19 @@ SHARES = ("75%", "78%", "80%", "82%", "85%", "88%", "90%", "92%", "95%")
 
 @dataclass(frozen=True, slots=True)
 class _Room:
-    """Whether pods of a workload that is bound to a machine may start there: its disk does not count as short, or nothing binds it."""
+    """Whether a machine's disk does not count as short. That a workload has left it is not enough: to undo its rollout is no
+    understanding, and the machine takes nobody."""
 
     node: str
-    workload: ObjectRef
 
     def __call__(self, world: World) -> Finding:
-        expected = f"no disk pressure on {self.node}, or {self.workload.name} elsewhere"
+        expected = f"no disk pressure on {self.node}"
         try:
             node = world.cluster.get("nodes", self.node)
-            workload = world.cluster.get(self.workload.resource, self.workload.name, self.workload.namespace)
         except StatusError as error:
             return Finding("disk", False, str(error), expected)
         pressed = conditions.is_true(node.get("status"), "DiskPressure")
-        spec = template(workload)["spec"]
-        bound = self.node in (spec.get("nodeName"), (spec.get("nodeSelector") or {}).get(HOST))
-        return Finding(
-            "disk",
-            not (pressed and bound),
-            "bound, and short" if pressed and bound else "it has room",
-            expected,
-        )
+        return Finding("disk", not pressed, "it is short" if pressed else "it has room", expected)
 
 
 def _machines(target: ComponentTarget) -> list[str]:
@@ -116,8 +107,7 @@ def kubelet_eviction_threshold(
 
     The disk is a third full. The node says DiskPressure and takes no pods; those that can have gone elsewhere.
     """
-    path, declared = target.template_path("nodeSelector"), target.template_declares("nodeSelector")
-    pin = restore(target.workload, path, declared)
+    path = target.template_path("nodeSelector")
     return Fault(
         resource=ObjectRef("nodes", node),
         cause=f"The kubelet of node {node} has an eviction threshold (evictionHard {signal}: {share} in /var/lib/kubelet/config.yaml) above what "
@@ -127,7 +117,7 @@ def kubelet_eviction_threshold(
         disturbances=[KubeletSetting(node, f"evictionHard/{signal}", share)],
         details={"field": signal, "wrong": share},
         facts={"node": node},
-        remedies=[list(_repair(target, node, signal)), mend(target, pin)],
+        remedies=[list(_repair(target, node, signal))],
         look=[
             f"kubectl describe node {node}",
             f"ssh {node} df -h /",
@@ -136,5 +126,5 @@ def kubelet_eviction_threshold(
         accepts=[target.workload],
         empties=[node],
         aliases=[node, "kubelet"],
-        cured=[_Room(node, target.workload)],
+        cured=[_Room(node)],
     )
