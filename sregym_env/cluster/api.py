@@ -200,6 +200,13 @@ class Nodes(Protocol):
     def heal(self, disturbance: Disturbance) -> None:
         """Let it end. Healing what is not there does nothing."""
 
+    def run(self, node: str, command: str, stdin: str = "", limit: float = LONGEST_COMMAND) -> ExecResult:
+        """A command line in a login shell of a machine, as root; without one what ``stdin`` says. With the text of ``ssh`` and exit code
+        255 where the machine does not answer. Raises ClusterError where this backend cannot log in to machines."""
+
+    def addressed(self, host: str) -> str:
+        """The machine that has a name or an address; empty where there is none."""
+
 
 class Traffic(Protocol):
     """The users of the application."""

@@ -87,7 +87,7 @@ class Component:
     tables: tuple[str, ...] = ()
     """For a relational database: tables that users' requests read, the one that most need first."""
     written: bool = False
-    """For a store in memory: whether users' requests write to it, and fail where they cannot."""
+    """For a store: whether users' requests write to it, and fail where they cannot."""
     accounts: tuple[Account, ...] = ()
     """For a database that asks for credentials: the client's account first, then an administrator's."""
     config: ConfigKey | None = None

@@ -72,6 +72,23 @@ class NodeDown:
 
 
 @dataclass(frozen=True, slots=True)
+class KubeletSetting:
+    """Somebody has given a machine's kubelet another setting, and started it anew."""
+
+    node: str
+    key: str
+    """Where in its configuration, parts after slashes, or a flag (``--container-runtime``)."""
+    value: str | int | bool
+
+
+@dataclass(frozen=True, slots=True)
+class KubeletStopped:
+    """Somebody has stopped a machine's kubelet; what runs there goes on."""
+
+    node: str
+
+
+@dataclass(frozen=True, slots=True)
 class MachineLinkLoss:
     """A share of the packets that enter or leave a machine is lost on the way; what stays on it is not."""
 
@@ -111,6 +128,8 @@ OfOnePod = LinkDelay | LinkLoss | PodFreeze
 Disturbance = (
     DiskCorruption
     | DiskReadErrors
+    | KubeletSetting
+    | KubeletStopped
     | LinkDelay
     | LinkLoss
     | LoadSurge
@@ -122,5 +141,5 @@ Disturbance = (
     | ServiceRulesStuck
 )
 
-OF_MACHINES = (DiskCorruption, DiskReadErrors, NodeDown, ServiceRulesStuck)
+OF_MACHINES = (DiskCorruption, DiskReadErrors, KubeletSetting, KubeletStopped, NodeDown, ServiceRulesStuck)
 """Those that strike a machine and no pod, and in which chance has no part for who does not read its disk."""

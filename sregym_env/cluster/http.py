@@ -47,7 +47,7 @@ class Lookup:
 class HttpExchange:
     """What became of one HTTP request: the answer, or how far it got and why it failed."""
 
-    outcome: Literal["ok", "no_such_host", "dns_timeout", "refused", "timeout", "reset", "tls"]
+    outcome: Literal["ok", "no_such_host", "dns_timeout", "no_port", "refused", "timeout", "reset", "tls"]
     phase: Literal["lookup", "connect", "handshake", "wait", "done"]
     address: str
     """IP address it was sent to, empty if the name did not resolve."""

@@ -385,6 +385,21 @@ class MachineTarget(InApp):
 
 
 @dataclass(frozen=True)
+class MachinesTarget(InApp):
+    """Worker nodes without which components cannot run: one that holds their data, or all that take pods."""
+
+    nodes: tuple[str, ...]
+    components: tuple[str, ...]
+    """Components that have nowhere else to go."""
+    namesake: str
+
+    @property
+    def name(self) -> str:
+        """``node-of-mongodb-geo``, or ``workers``."""
+        return f"node-of-{self.namesake}" if self.namesake else "workers"
+
+
+@dataclass(frozen=True)
 class NamespaceTarget(InApp):
     """One namespace of the application."""
 
@@ -568,6 +583,33 @@ def nodes_with_volumes() -> TargetRule:
         for node in sorted(held, key=lambda node: (-len(held[node]), node)):
             for target in held[node]:
                 yield NodeTarget(inventory, node, tuple(held[node]), target.component.name)
+
+    return TargetRule("node", search)
+
+
+def machines_needed() -> TargetRule:
+    """Nodes that hold the volume of a store to which users write, and last all nodes that take pods together.
+
+    Who only reads has read it, or has it in a cache, and does not notice for hours that a database is out of reach.
+    """
+
+    def search(inventory: Inventory) -> Iterable[MachinesTarget]:
+        app = inventory.app
+        for target in nodes_with_volumes().find(inventory):
+            if app.by_name[target.namesake].written:
+                yield MachinesTarget(inventory, (target.node,), target.components, target.namesake)
+        nodes = tuple(
+            node["metadata"]["name"]
+            for node in inventory.machines
+            if not any(taint["effect"] == "NoSchedule" for taint in node["spec"].get("taints") or ())
+        )
+        serving = tuple(
+            component.name
+            for component in app.components
+            if component.name in app.serving and component.workload in SCALED
+        )
+        if nodes and serving:
+            yield MachinesTarget(inventory, nodes, serving, "")
 
     return TargetRule("node", search)
 

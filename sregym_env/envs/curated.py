@@ -87,6 +87,8 @@ CURATED: tuple[str, ...] = (
     "sidecar_port_conflict_astronomy_shop",
     "service_port_conflict_astronomy_shop",
     "wrong_dns_policy_astronomy_shop",
+    "kubelet_crash",
+    "kubelet_eviction_threshold_misconfig",
     "rbac_misconfiguration",
     "wrong_service_selector_astronomy_shop",
     "astronomy_shop_ad_service_failure",

@@ -632,6 +632,30 @@ _ALL = (
         through=("lossy_machine",),
     ),
     Mechanism(
+        "local_ports_exhausted",
+        "resources",
+        (
+            "local_ports narrow|low|wrong|number|changed|exhausted_ports|instead|contrast !target_port|service_port|host_port",
+            "exhausted_ports local_ports /14",
+        ),
+        valued=("VALUE local_ports|narrow|exhausted_ports /20",),
+        kinds=("Deployment", "Pod"),
+        unlike=("local_ports unset = /2",),
+        through=("wrong_target_port", "wrong_service_port", "port_conflict"),
+    ),
+    Mechanism(
+        "open_files_exhausted",
+        "resources",
+        (
+            "open_files low|wrong|number|changed|exhausted_ports|narrow|instead|contrast",
+            "exhausted_ports open_files /14",
+        ),
+        valued=("VALUE open_files|low|limit|narrow /20",),
+        kinds=("Deployment", "Pod"),
+        unlike=("open_files unset = /2",),
+        through=("wrong_command", "cpu_throttling"),
+    ),
+    Mechanism(
         "lossy_machine",
         "disks",
         ("lossy !policy",),
@@ -1151,6 +1175,24 @@ _ALL = (
             "cordoned_nodes",
         ),
         rivals=("unsatisfiable_node_selector",),
+    ),
+    Mechanism(
+        "eviction_threshold_too_high",
+        "disks",
+        ("eviction_threshold",),
+        valued=("VALUE eviction",),
+        kinds=("Node", "Deployment"),
+        kin=("kubelet_not_running",),
+        through=("unsatisfiable_node_selector", "untolerated_taint", "cordoned_nodes"),
+    ),
+    Mechanism(
+        "kubelet_not_running",
+        "disks",
+        ("kubelet_ended",),
+        valued=("VALUE kubelet",),
+        kinds=("Node",),
+        kin=("node_down",),
+        through=("node_down", "cordoned_nodes", "volume_node_conflict", "wrong_command"),
     ),
 )
 

@@ -25,19 +25,17 @@ _FLAGS: Mapping[str, str] = {
 _SHOPS_OWN = (
     "kafka_producer_leak", "edge_request_filter_cpu_saturation",
     "duplicate_pvc_mounts_astronomy_shop", "kafka_poison_pill_hol_block",
-    "kubelet_crash", "kubelet_eviction_threshold_misconfig", "workload_imbalance",
+    "workload_imbalance",
 )  # fmt: skip
 """Problems of the Astronomy Shop whose fault is nowhere here."""
 
 _REASONS: Mapping[str, str] = {
-    "ephemeral_port_range_hotel_reservation": "a kernel's range of ports is not modelled",
     "cache_flush_capacity_degradation": "switched off in the benchmark itself, and its application, the Blueprint edition of Hotel Reservation, is not here",
     "auth_miss_mongodb": "mongod's TLS is not modelled",
     "social_net_concurrent_fault": "three at once, of which one, mongod's TLS, is not modelled; `hotel_res_concurrent_fault` is here",
     "finalizer_deadlock_controller_hotel_reservation": "no user of the application notices",
     "duplicate_pvc_mounts_hotel_reservation": "the first pod serves on, so no user notices",
     "duplicate_pvc_mounts_social_network": "the first pod serves on, so no user notices",
-    "file_descriptor_exhaustion": "the limit on open files is not modelled",
     "liveness_probe_too_aggressive_hotel_reservation": "the fault is here, `liveness_probe_too_aggressive`, on what takes a second to start: nothing does that every request needs",
     "missing_configmap_social_network": "no database of Social Network mounts a ConfigMap",
     "node_clock_drift_hotel_reservation": "machines share one clock here",

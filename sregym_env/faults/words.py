@@ -38,6 +38,10 @@ OBJECTS: Mapping[str, str] = {
     r"|(?:nic|network (?:card|cable|interface|link|adapter)|uplink|transceiver|switch port)s?",
     "mtu": r"(?:veth|path|interface|pod|cni|calico|felix)?[ _-]?mtus?|felix_ipinipmtu|maximum transmission units?|jumbo frames?|pmtu\w*|(?:max(?:imum)?|largest) (?:packet|frame|segment) sizes?"
     r"|fragmentation(?: |-)needed|(?:packets?|frames?) (?:\S+ ){0,3}(?:too (?:large|big|long)|larger than|bigger than|exceed\w*)|(?:too large|oversized|over-sized) (?:packets?|frames?)",
+    "local_ports": r"(?:net\.ipv4\.)?ip_local_port_range|sysctls?(?: (?:net\S+|setting|entry|override|parameter|value)s?)*"
+    r"|(?:local|ephemeral|source|outgoing|outbound|client|dynamic)[ -](?:tcp )?ports?(?:[ -]?ranges?)?|port[ _-]ranges?|ports? (?:to|it can) (?:dial|connect) (?:out|from)|range of (?:\w+ )?ports",
+    "open_files": r"ulimits?(?: (?:-[sh]?n|nofile|of|setting|value|command))*|(?:max(?:imum)? )?open[ -]?(?:file|descriptor|socket)s?(?: (?:handle|descriptor)s?)?(?: limit)?|(?:file[ -]?)?(?:descriptor|handle)s?(?: limit)?"
+    r"|(?:rlimit_?)?nofile|fds?(?: limit)?|how many files (?:it|a process|the process|its process) may (?:have )?open|files (?:that )?(?:it|the process) may (?:have )?open",
     "cronjob": r"cron ?-?jobs?|cron (?:task|entry)|scheduled (?:job|task|run|script)s?|(?:periodic|recurring|nightly|hourly) (?:job|task|script|run)s?",
     # services
     "endpoint_slice": r"(?:discovery\.k8s\.io/)?(?:endpoint ?-?)?slices?(?! of (?:time|cpu|the cpu|memory))",
@@ -299,7 +303,7 @@ DEFECTS: Mapping[str, str] = {
 
 OTHER_CAUSES = (
     # what a pod template also has
-    r"image ?pull ?polic\w+|post-?start|pre-?stop|lifecycle hook|security ?context|run ?as ?(?:user|root|non ?root)|read-?only (?:root )?file ?system|startup ?probes?|ephemeral-?storage|host ?network|termination ?grace\w*|restart ?policy"
+    r"image ?pull ?polic\w+|post-?start|pre-?stop|lifecycle hook|(?<!sysctl in the )(?<!sysctls in the )(?<!sysctl in its )(?<!sysctls in its )security ?context(?!\S*sysctl)(?!(?: \S+){1,4}? (?:sysctls?|net\.ipv4\S*|ip_local\S*|(?:local |ephemeral )?port range))|run ?as ?(?:user|root|non ?root)|read-?only (?:root )?file ?system|startup ?probes?|ephemeral-?storage|host ?network|termination ?grace\w*|restart ?policy"
     # how a probe is timed
     r"|(?:failure|success) ?threshold|(?:timeout|period|initial ?delay) ?seconds|(?:probe|check)(?:'s| has a| with a)? (?:timeout|threshold|period|delay|interval)|timeout of (?:one|two|three|1|2|3|\d+) ?s\w*"
     # what a Service also has
@@ -309,7 +313,7 @@ OTHER_CAUSES = (
     # access
     r"|(?:wrong|bad|incorrect) (?:certificate|token|key pair)|expired token|certificates? (?:\S+ ){0,2}?(?:invalid|wrong)|tls (?:handshake|mismatch)|no-?auth\b|--noauth|authentication disabled"
     # the program
-    r"|(?:memory|goroutine|thread|connection) leaks?|leaks? memory|has a leak|dead-?lock\w*|race condition|infinite loop|heap size|(?:file descriptor|ulimit|thread pool|connection pool)\w*|max ?connections|too many connections|syntax error|exec format error|(?:wrong|different|other|another) (?:cpu )?architecture|built for (?:another|arm\w*|a different)|(?:missing|wrong|dropped|bad) (?:command-?line )?(?:arguments?|flags?) (?:of|in|for)? ?(?:the )?(?:program|process|command)|flags are (?:\w+ )?(?:wrong|messed up)|registration name"
+    r"|(?:memory|goroutine|thread|connection) leaks?|leaks? memory|has a leak|dead-?lock\w*|race condition|infinite loop|heap size|(?:thread pool|connection pool)\w*|max ?connections|too many connections|syntax error|exec format error|(?:wrong|different|other|another) (?:cpu )?architecture|built for (?:another|arm\w*|a different)|(?:missing|wrong|dropped|bad) (?:command-?line )?(?:arguments?|flags?) (?:of|in|for)? ?(?:the )?(?:program|process|command)|flags are (?:\w+ )?(?:wrong|messed up)|registration name"
     # the data
     r"|slow quer(?:y|ies)|missing index|lacks? an index|index (?:was|is) (?:dropped|missing)|corrupt\w* (?:data|files|index|database|collection)|data (?:is|are|was|were|got) corrupt\w*|collection (?:\S+ ){0,3}(?:empty|dropped|gone)|replica set election|primary election|step(?:ped|s)? down|replication lag"
     # the machines
@@ -324,6 +328,8 @@ OTHER_CAUSES = (
 """What else breaks applications on Kubernetes and is none of the taxonomy's: who says so has another cause in mind."""
 
 ACTS: Mapping[str, str] = {
+    "narrow": r"(?:too |very |so )*(?:narrow\w*|small|tiny|short|few|scarce|limited|tight|restrict\w*|cut|shr[aiu]nk\w*|reduc\w*|confin\w*|cap(?:s|ped)?)|(?:only|just|merely|no more than) (?:\w+ )?(?:one|two|three|four|five|six|seven|eight|nine|ten|\d+)|(?:one|two|three|four|five|six|seven|eight|nine|ten|a handful of|a few|\d{1,2}) (?:usable |local |ephemeral |source |available )*ports?|\d{4,5}[ -]+\d{4,5}",
+    "exhausted_ports": r"exhaust\w*|r[ua]n(?:s|ning)? out(?: of)?|use[sd]? up|none (?:is |are )?(?:left|free)|starv\w*|not enough|too few|depleted?|deplet\w+|short of",
     "busy": r"(?:only |merely |just )?(?:busy|overload\w*|saturat\w*|congest\w*)|under (?:\w+ ){0,2}load|when(?:ever)? (?:it|they|pods?) (?:is|are|has|have) (?:too )?(?:much to do|busy|slow)|load (?:spikes?|bursts?|peaks?)|(?:surge|burst|peak|crowd|spike)s?(?: of \w+)?",
     "behind_requests": r"(?:same|users'?|request|requests'?) queue|queue[sd]? (?:up )?(?:behind|with|after)|(?:waits?|waiting|stands?|stuck|sits?) (?:\w+ ){0,3}(?:behind|in (?:the )?(?:same )?(?:line|queue))|behind (?:the |all |other |its )?(?:users'? |user |real |queued |waiting )?(?:requests|traffic|calls)|shares? (?:\w+ ){0,3}(?:queue|threads?|workers?|port|handlers?)",
     "utilization": r"(?:cpu )?utili[sz]ations?|(?:cpu )?usage|averages?",
@@ -397,6 +403,13 @@ ACTS: Mapping[str, str] = {
     r"|(?:take|kill|remove|stop|terminate|drain|delete|throw)(?:s|ed)?(?: down| away| out)? (?:all|every|each|the)(?: of)?(?: the| its)? (?:old |previous |running |serving |existing |current )?(?:pods?|replicas?|cop(?:y|ies)|instances?|generation) (?:\S+ ){0,2}?(?:first|before|at once|together|right away|immediately)",
     "unanswered": r"un-?reachable|un-?answered|(?:can(?:not|n't| not)|could(?:n't| not)) be (?:called|reached|asked|contacted)|nobody (?:answers|is there|behind)|no (?:one|body) (?:answers|behind)"
     r"|(?:does|do)(?:n't| not) (?:exist|answer|respond)|no longer (?:exists?|installed|there|answers)|un-?installed|without (?:a )?back-?end|no (?:back-?end|endpoints|such service)|failed (?:to call|calling)|not found|nowhere|missing",
+    "kubelet": r"kubelets?(?:\.service|['’]s)?|node agents?",
+    "eviction": r"evict\w*|(?:nodefs|imagefs)\S*|disk ?-?pressure",
+    "eviction_threshold": r"evict\w*(?: hard)? (?:thresholds?|limits?|settings?|signals?|marks?)|eviction-?hard|(?:nodefs|imagefs)\.(?:available|inodesfree)"
+    r"|(?:thresholds?|limits?) (?:\S+ ){0,4}(?:evict\w*|disk pressure|of the kubelet)|kubelet\S* (?:\S+ ){0,5}(?:thresholds?|free space|disk limits?)|(?:wants|demands|insists on|requires) (?:\S+ ){0,6}(?:of (?:its|the) (?:disk|file ?system) )?(?:to be )?free",
+    "kubelet_ended": r"kubelets?(?:['’]s)?(?:\.service)?,?(?: [^\s.;]+){0,12}? (?:stopped|inactive|not (?:been )?running|not (?:been )?started|(?:does|do|did|will|can|could|would)(?: not|n't|not) (?:start|come up|run|boot)|isn't running|aren't running|fails? to (?:start|come up|boot)|failing to (?:start|come up)"
+    r"|(?:cannot|can't|won't|refuses to|unable to) (?:start|come up|run|boot)|crash(?:es|ed|ing)?|crash-?loop\w*|exit(?:s|ed|ing)?|dead|died|dies|down|killed|disabled|masked|keeps? (?:restarting|dying|failing)|flaps|restart(?:s|ing)? (?:in a )?loop\w*|shut down|off|terminat\w+|quits?|aborts?)"
+    r"|(?:stopped|dead|crash\w*|failed|failing|disabled|masked|inactive|broken) (?:\S+ ){0,2}kubelets?|(?:stops?|stopped|killed|disabled|masked) (?:\S+ ){0,2}kubelet|no (?:running )?kubelets?|without (?:a )?(?:running )?kubelets?",
     "node_dead": r"[\w-]*workers?-?\d*,? (?:powered (?:off|down)|without power|off-?line|not ?-?ready|dead|down|dark)|(?:nodes?|machines?|hosts?|[\w-]*workers?-?\d*|kubelets?|server|box),?(?: \S+){0,3} (?:is|are|was|went|has gone|has been|have been|goes|stands) (?:\w+ )?(?:down|dead|off-?line|powered (?:off|down)|not ?-?ready|unreachable|lost|silent|switched off|without power)"
     r"|(?:nodes?|machines?|hosts?|[\w-]*workers?-?\d*|servers?|box),?(?: \S+){0,3} (?:has )?(?:died|went dark|gave up the ghost|dropped off|failed|crashed|lost (?:its )?power|has no power|does not (?:answer|respond|report)|stopped (?:reporting|responding|answering)|disappeared)"
     r"|(?:node|machine|host|power|hardware) (?:failure|outage|loss)|loss of (?:the )?(?:node|machine|host|power)|(?:dead|failed|lost|crashed|downed|unreachable|powered-off|notready) (?:worker )?(?:node|machine|host|worker)"

@@ -18,10 +18,15 @@ def _siblings(target: ComponentTarget) -> list[str]:
         if c.name != target.name and c.port != target.component.port
     ]
     return [
-        other.container["command"][0]
+        _program(other.container["command"])
         for other in others
         if other.component.container and "command" in other.container and _repository(other) == image
     ]
+
+
+def _program(command: list[str]) -> str:
+    """The program that a command runs: a shell that first sets something goes on with it."""
+    return command[-1].rpartition("exec ")[2] if command[0].endswith("/sh") else command[0]
 
 
 def _repository(target: ComponentTarget) -> str:
@@ -51,15 +56,17 @@ def wrong_binary(
     registry belongs to nobody.
     """
     right = target.container["command"]
-    wrong = [binary, *right[1:]]
+    proper = _program(right)
+    at = len(right) - 1 if right[0].endswith("/sh") else 0
+    wrong = [each.replace(proper, binary) if index == at else each for index, each in enumerate(right)]
     path = target.container_path("command")
     return Fault(
         resource=target.workload,
-        cause=f"The container of {target.kind} {target.name} runs the command {wrong[0]} instead of {right[0]}, so "
+        cause=f"The container of {target.kind} {target.name} runs the command {binary} instead of {proper}, so "
         f"the {target.name} service is not there although its pod is Running.",
         **revision(target, {path: wrong}, starts=True),
-        details={"field": "command", "wrong": wrong[0]},
-        facts={"proper": right[0]},
+        details={"field": "command", "wrong": binary},
+        facts={"proper": proper},
         remedies=[mend(target, put(target.workload, path, right))],
         look=[show(target)],
     )

@@ -405,6 +405,11 @@ def internal_error(message: str) -> StatusError:
     return StatusError(500, "InternalError", text, {"causes": [{"message": message}]})
 
 
+def undialled(message: str) -> StatusError:
+    """500: what a request is handed on to could not be dialled; it has no reason."""
+    return StatusError(500, "", message)
+
+
 def service_unavailable(message: str) -> StatusError:
     """503: what serves this API is not there now."""
     return StatusError(503, "ServiceUnavailable", message)

@@ -16,7 +16,7 @@ from time import perf_counter
 from typing import Any, cast
 
 from sregym_env.cluster.api import World
-from sregym_env.cluster.disturbances import NodeDown
+from sregym_env.cluster.disturbances import KubeletSetting, KubeletStopped, NodeDown
 from sregym_env.cluster.forkable import Forkable, demanded
 from sregym_env.cluster.oncall import ONCALL
 from sregym_env.cluster.targets import ROLLED
@@ -213,7 +213,9 @@ def undo_restores(subject: Subject) -> Finding:
         return False, f"differs: {', '.join(differing[:3])}"
     verdict = judge_state(fresh.world, fresh.baseline, (), UNDONE)
     if not verdict.passed and any(
-        isinstance(each, NodeDown) for one in fresh.instances for each in one.fault.disturbances
+        isinstance(each, KubeletSetting | KubeletStopped | NodeDown)
+        for one in fresh.instances
+        for each in one.fault.disturbances
     ):
         # A registry that stood on a machine without power has forgotten who serves: they tell it when they start.
         for namespace in fresh.world.app.namespaces:

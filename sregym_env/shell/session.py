@@ -34,7 +34,7 @@ class Session:
 
     __slots__ = (
         "aliases", "arguments", "attributes", "background_pid", "chance", "cwd", "directories", "exit_code",
-        "exported", "flags", "frames", "functions", "getopts_at", "name", "options", "pipe_codes", "scopes",
+        "exported", "flags", "frames", "functions", "getopts_at", "name", "open_files", "options", "pipe_codes", "scopes",
         "started", "traps", "variables",
     )  # fmt: skip
 
@@ -74,6 +74,8 @@ class Session:
         self.pipe_codes: tuple[int, ...] = (0,)
         """``$PIPESTATUS``."""
         self.started = started
+        self.open_files = 0
+        """Files that its processes may have open at most; 0 for what it began with."""
 
     def copy(self) -> Session:
         """An independent session in the same state."""

@@ -32,7 +32,7 @@ from sregym_env.sim.apiserver.componentstatus import component_statuses
 from sregym_env.sim.apiserver.rbac import Authorizer, Grant
 from sregym_env.sim.apiserver.tracking import Tracking
 from sregym_env.sim.controllers import horizontalpodautoscaler
-from sregym_env.sim.machines import attaching, container_logs, nodes
+from sregym_env.sim.machines import attaching, container_logs, nodes, power
 from sregym_env.sim.monitoring import metrics
 from sregym_env.sim.programs import exec as programs_exec
 from sregym_env.sim.world import SimWorld
@@ -194,10 +194,15 @@ class SimCluster:
         pods = apiserver.resource_of(self._world, "pods")
         self._authorize("get", pods, namespace, pod, "log")
         found = self._stored(pods, namespace, pod)
+        chosen = container_logs.choose_container(found, container)
+        refused = power.refusal(self._world, found)
+        if refused:
+            address = f"https://{refused[0]}/containerLogs/{namespace}/{pod}/{chosen}"
+            raise status.undialled(f'Get "{address}": {refused[1]}')
         return container_logs.read(
             self._world,
             found,
-            container_logs.choose_container(found, container),
+            chosen,
             previous=previous,
             tail=tail,
             since_seconds=since_seconds,
@@ -471,6 +476,7 @@ class SimCluster:
         chosen = container_logs.choose_container(found, container)
         if not found["spec"].get("nodeName"):
             raise status.bad_request(f"pod {pod} does not have a host assigned")
+        self._dialled(found)
         known = container_logs.container_status(found, chosen)
         if known is None or "running" not in known.get("state", {}):
             raise status.internal_error(f'unable to upgrade connection: container not found ("{chosen}")')
@@ -502,6 +508,7 @@ class SimCluster:
         if cursor < 0:
             self.connecting(namespace, pod, "attach", container=container, stdin=bool(stdin), stdout=True)
         found = self._stored(pods, namespace, pod)
+        self._dialled(found)
         choose = attaching.chosen if cursor < 0 else container_logs.choose_container
         name = choose(found, container)
         return attaching.attach(self._world, found, name, stdin, end, cursor)
@@ -512,7 +519,14 @@ class SimCluster:
         self._authorize("create", pods, namespace, pod, "portforward")
         self.connecting(namespace, pod, "portforward", ports=[port])
         found = self._stored(pods, namespace, pod)
+        self._dialled(found)
         return attaching.forward(self._world, found, port, call)
+
+    def _dialled(self, pod: Manifest) -> None:
+        """Raises InternalError where the API server does not get through to a pod's kubelet."""
+        refused = power.refusal(self._world, pod)
+        if refused:
+            raise status.undialled(f"error dialing backend: {refused[1]}")
 
     def connecting(
         self,

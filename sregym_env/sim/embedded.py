@@ -13,6 +13,8 @@ from sregym_env.cluster.disturbances import (
     DiskCorruption,
     DiskReadErrors,
     Disturbance,
+    KubeletSetting,
+    KubeletStopped,
     MachineLinkLoss,
     NodeDown,
     OfOnePod,
@@ -23,6 +25,7 @@ from sregym_env.cluster.health import Alert
 from sregym_env.cluster.http import HttpCall, HttpExchange
 from sregym_env.cluster.identity import ADMIN
 from sregym_env.cluster.inventory import ObjectKey
+from sregym_env.cluster.streams import LONGEST_COMMAND, ExecResult
 from sregym_env.cluster.victims import victim
 from sregym_env.kube.status import StatusError
 from sregym_env.runtime.clock import seconds
@@ -30,10 +33,11 @@ from sregym_env.sim import apiserver
 from sregym_env.sim.cluster import SimCluster
 from sregym_env.sim.machines import power
 from sregym_env.sim.monitoring import alerts
-from sregym_env.sim.network import service_rules
+from sregym_env.sim.network import addressing, service_rules
 from sregym_env.sim.network.addressing import NodeSource
 from sregym_env.sim.processes import lifecycle
 from sregym_env.sim.processes.exchange import as_curl
+from sregym_env.sim.programs.machine import kubelet_unit, logins
 from sregym_env.sim.users.traffic import SimTraffic
 from sregym_env.sim.world import SimWorld
 from sregym_env.sim.world.figures import failing, losing
@@ -67,6 +71,11 @@ class SimNodes:
                 self._world.memory.setdefault(failing(disturbance.node), self._world.clock)
             if isinstance(disturbance, NodeDown):
                 power.cut(self._world, disturbance.node)
+            if isinstance(disturbance, KubeletSetting):
+                kubelet_unit.give(self._world, disturbance)
+                kubelet_unit.restart(self._world, disturbance.node)
+            if isinstance(disturbance, KubeletStopped):
+                kubelet_unit.stop(self._world, disturbance.node)
             if isinstance(disturbance, MachineLinkLoss):
                 key = losing(disturbance.node)
                 spells = self._world.memory.get(key, ())
@@ -84,6 +93,12 @@ class SimNodes:
                 self._world.memory.pop(failing(disturbance.node), None)
             if isinstance(disturbance, NodeDown):
                 power.boot(self._world, disturbance.node)
+            if isinstance(disturbance, KubeletSetting):
+                kubelet_unit.take_back(self._world, disturbance)
+                kubelet_unit.restart(self._world, disturbance.node)
+            if isinstance(disturbance, KubeletStopped):
+                kubelet_unit.mark(self._world, disturbance.node, enabled=True, masked=False)
+                kubelet_unit.start(self._world, disturbance.node)
             if isinstance(disturbance, MachineLinkLoss):
                 key = losing(disturbance.node)
                 self._world.memory[key] = tuple(
@@ -92,6 +107,16 @@ class SimNodes:
                 )
             if isinstance(disturbance, ServiceRulesStuck):
                 service_rules.resume(self._world, disturbance.node)
+
+    def run(self, node: str, command: str, stdin: str = "", limit: float = LONGEST_COMMAND) -> ExecResult:
+        """A command line in a login shell of a machine, as root; the world's time passes while it waits."""
+        return logins.run(self._world, node, command, stdin, advance=self._world.advance, limit=limit)
+
+    def addressed(self, host: str) -> str:
+        """The machine that has a name or an address; empty where there is none."""
+        if self._world.plan.machine(host) is not None:
+            return host
+        return addressing.node_at(self._world, host) or ""
 
 
 class EmbeddedWorld(SimWorld):

@@ -216,6 +216,17 @@ _ALL = (
         "pass: the MTU of the pods' interfaces exceeds the path's, and nobody tells the sender.",
     ),
     KindOfCause(
+        "local_ports_exhausted",
+        "Pods have too few local ports",
+        "A pod's kernel may dial from a narrow range of local ports only (net.ipv4.ip_local_port_range): connections beyond them cannot be "
+        "opened.",
+    ),
+    KindOfCause(
+        "open_files_exhausted",
+        "A process may open too few files",
+        "A process's limit on open files (ulimit -n, RLIMIT_NOFILE) is lower than the connections it has to hold: it cannot accept further ones.",
+    ),
+    KindOfCause(
         "lossy_machine",
         "A machine's network link loses packets",
         "Whatever enters or leaves one machine is slow or times out, though the machine and its pods are Ready: packets are lost on "
@@ -408,6 +419,16 @@ _ALL = (
         "node_down",
         "A node is down, with the volumes that lie on it",
         "A machine has failed (NotReady, its kubelet is silent), and pods bound to its volumes have nowhere to run.",
+    ),
+    KindOfCause(
+        "eviction_threshold_too_high",
+        "A kubelet's eviction threshold is above what is free of its disk",
+        "evictionHard in a kubelet's configuration wants more free than there is (DiskPressure), so pods are evicted and none may start there.",
+    ),
+    KindOfCause(
+        "kubelet_not_running",
+        "The kubelet of a machine that is up has ended",
+        "The kubelet's systemd unit is stopped, or exits at every start (a setting in its files that it refuses), so its node is NotReady.",
     ),
 )
 

@@ -39,6 +39,7 @@ from sregym_env.tools.machine import ADDRESS, COMMANDS, FILES
 from sregym_env.tools.network import NetworkCommands
 from sregym_env.tools.openssl import Openssl
 from sregym_env.tools.promql import promql
+from sregym_env.tools.ssh import ssh
 from sregym_env.tools.submit import from_argv, from_line
 from sregym_env.tools.taxonomy import told
 from sregym_env.tools.traces import traces
@@ -211,6 +212,7 @@ class Workstation:
             "kubectl": self._run_kubectl,
             "k": self._run_kubectl,
             "curl": self._run_curl,
+            "ssh": self._run_ssh,
             "alerts": self._run_alerts,
             "promql": self._run_promql,
             "logql": self._run_logql,
@@ -313,6 +315,17 @@ class Workstation:
         for path, text in answer.files:
             shell.files.put_text(shell.resolve(path), text)
         return answer.result
+
+    def _run_ssh(self, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
+        if (refused := self._refused()) is not None:
+            return refused
+        self._used = self._used or "shell"
+        before = self.world.now()
+        result = ssh(self.world, argv, stdin, shell, self._limit - self._spent)
+        # What waits on the machine has let time pass itself.
+        self._spent += (self.world.now() - before) / SECOND
+        self._pass(max(result.seconds, READ_SECONDS))
+        return replace(self._expired() or result, seconds=0.0)
 
     def _asked(self, command: str, answer: Callable[[], ExecResult]) -> ExecResult:
         """What a command says that only reads the cluster's monitoring."""
@@ -745,6 +758,6 @@ def _help(argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
 
 
 HELP = """Commands here: kubectl, helm, curl, wget, nc, dig, nslookup, ping, openssl, alerts, promql (metrics), logql (logs),
-traces, sleep, date, timeout, submit, and the usual text tools (grep, awk, sed, jq, sort, head, tail, cut, wc, xargs, ...).
+traces, ssh (MACHINE COMMAND), sleep, date, timeout, submit, and the usual text tools (grep, awk, sed, jq, sort, head, tail, cut, wc, xargs, ...).
 kubectl --help, alerts --help, promql --help, logql --help, traces --help and submit say more. Nothing is interactive.
 """

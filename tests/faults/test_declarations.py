@@ -73,7 +73,7 @@ def test_remedies_are_commands_that_parse_and_name_no_fault(
         instance = declared.bind(every_inventory, target.name)
         assert instance.remedies and all(instance.remedies)
         for command in (*instance.investigation, *(c for remedy in instance.remedies for c in remedy)):
-            assert command.startswith(("kubectl ", "sleep "))
+            assert command.startswith(("kubectl ", "sleep ", "ssh "))
             assert declared.name not in command
             shlex.split(command.partition("<<")[0])
 

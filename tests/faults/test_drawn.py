@@ -47,6 +47,8 @@ LEAST: Mapping[str, int] = {
     "pod_security_restricted": 3,
     # There is nothing about a machine that is gone but which one it is.
     "node_without_power": 1,
+    # Seven settings, or none: it has been stopped.
+    "kubelet_does_not_run": 4,
     "pod_anti_affinity_deadlock": 8,
     # A policy has two values, of which one is at fault; one leaking build is published of each image.
     "internal_traffic_policy_local": 1,
@@ -165,7 +167,7 @@ def test_the_cause_of_a_draw_states_its_mechanism_and_values(
             )
             for remedy in instance.remedies:
                 assert all(
-                    command.startswith(("kubectl ", "sleep ")) and declared.name not in command
+                    command.startswith(("kubectl ", "sleep ", "ssh ")) and declared.name not in command
                     for command in remedy
                 )
 

@@ -101,6 +101,8 @@ NEED_NODES = (
     "cron_jobs_never_finish",
     "gitops_reverts",
     "host_port_conflict",
+    "kubelet_does_not_run",
+    "kubelet_eviction_threshold",
     "mtu_blackhole_by_payload_size",
     "node_without_power",
     "one_slow_node_gray_failure",

@@ -117,6 +117,7 @@ ELSEWHERE = frozenset(
     (
         "env_variable_shadowing",
         "incorrect_port_assignment",
+        "kubelet_eviction_threshold",
         "liveness_probe_too_aggressive",
         "missing_env_variable",
         "mtu_blackhole_by_payload_size",

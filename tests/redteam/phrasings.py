@@ -148,6 +148,18 @@ STATEMENTS: dict[str, tuple[str, ...]] = {
         "Calico's veth_mtu is too large for the network between the nodes; responses of {c} above the path MTU hang",
         "the MTU of the pods' interfaces exceeds the path MTU, which hits large responses of {c}",
     ),
+    "ephemeral_port_range_too_narrow": (
+        "the sysctl net.ipv4.ip_local_port_range in {c} was narrowed to {wrong}, so it runs out of local ports",
+        "{c} has too few ephemeral ports: ip_local_port_range is {wrong}",
+        "ephemeral port exhaustion in {c}, whose securityContext.sysctls limits the local port range to {wrong}",
+        "the local port range of the {c} pods is too small, so outgoing connections fail with cannot assign requested address",
+    ),
+    "file_descriptor_limit_too_low": (
+        "the command of {c} sets ulimit -n {wrong}, so its process runs out of file descriptors and cannot accept connections",
+        "{c} has an open files limit of {wrong}, which is lower than the connections it has to hold",
+        "file descriptor exhaustion in {c}: the nofile limit is {wrong}",
+        "the start command of {c} lowers the limit of open files too far, so accept fails with too many open files",
+    ),
     "one_slow_node_gray_failure": (
         "the network link of node {r} loses packets, so {c} there is slow",
         "packet loss on {r}: requests to and from its pods, {c} among them, time out",
@@ -393,6 +405,18 @@ STATEMENTS: dict[str, tuple[str, ...]] = {
         "{c} is Pending because its hostPort conflicts with a DaemonSet that runs on all nodes",
         "deployment {c} declares hostPort {wrong} and no node has that port free",
         "a hostPort was added to {c} that is in use on each node",
+    ),
+    "kubelet_eviction_threshold": (
+        "the kubelet of {r} has an eviction threshold of {wrong} for {f}, more than is free, so {c} stays Pending there",
+        "{r} reports DiskPressure because its evictionHard {f} is {wrong}, and {c} is bound to it",
+        "evictionHard on {r} is set too high ({f}: {wrong}), and the node selector binds {c} to it",
+        "the eviction threshold {f} in the kubelet configuration of {r} is {wrong}, so {c} has no place",
+    ),
+    "kubelet_does_not_run": (
+        "the kubelet on {r} is not running, the machine is up",
+        "{r} is NotReady because its kubelet is dead",
+        "the kubelet of {r} does not run: {wrong}",
+        "kubelet.service of {r} is not running, and nobody has started it",
     ),
     "node_without_power": (
         "node {r} is down, and {all} have their local volumes on it",

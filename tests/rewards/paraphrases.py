@@ -255,6 +255,16 @@ RIGHT: dict[str, tuple[str, ...]] = {
         "{a} and all the others fail with 'no such host'. The Services are there, it's the Corefile (kube-system/coredns) that has a rule denying the whole namespace.",
         "The coredns ConfigMap contains a leftover block which makes every lookup in the namespace come back as NXDOMAIN.",
     ),
+    "ephemeral_port_range_too_narrow": (
+        "{c}'s pods only get a few local ports, since securityContext.sysctls sets net.ipv4.ip_local_port_range to a tiny range.",
+        "Ephemeral ports are exhausted in {c}: somebody narrowed ip_local_port_range, which is why dials fail with EADDRNOTAVAIL.",
+        "The sysctl for the local port range in {c}'s pod template is far too small for the connections it has to make.",
+    ),
+    "file_descriptor_limit_too_low": (
+        "{c}'s process is started with a low ulimit -n and runs out of file descriptors, so many connections are never accepted.",
+        "The limit on open files in {c}'s container command is lower than the number of client connections: accept4 says too many open files.",
+        "{c} hits its nofile limit. Somebody put ulimit -n in front of the program with a number that is much too small.",
+    ),
     "stale_host_alias": (
         "{c} has a static /etc/hosts entry (hostAliases) that sends memcached-reserve to 10.96.255.250, and there's nothing at that IP.",
         "hostAliases in {c}'s pod spec pins its cache's name to a dead address, 10.96.255.250.",
@@ -299,6 +309,16 @@ RIGHT: dict[str, tuple[str, ...]] = {
         "{c} asks for hostPort {wrong}. The gpu-metrics DaemonSet has that port on every node, so the scheduler says that no node has free ports.",
         "Someone set a hostPort ({wrong}) in the pod template of {c}; it collides with an agent that is on all nodes.",
         "The pod of {c} is Pending: its hostPort {wrong} is taken on each node.",
+    ),
+    "kubelet_eviction_threshold": (
+        "The kubelet of {r} evicts by {f} {wrong}, more than is free of the disk, so the node is under DiskPressure and {c}, bound to it, is Pending.",
+        "{c} is Pending: {r}, to which it is bound, has an eviction threshold that is too high, {f} is {wrong}.",
+        "evictionHard in the kubelet configuration of {r} demands {wrong} of {f}; {c} cannot be scheduled there.",
+    ),
+    "kubelet_does_not_run": (
+        "The kubelet on {r} is not running, although the machine is up; the node is NotReady.",
+        "{r} is NotReady because its kubelet has ended: {wrong}.",
+        "kubelet.service on {r} does not start ({wrong}).",
     ),
     "node_without_power": (
         "Node {r} is down (NotReady, Kubelet stopped posting node status). The local volumes of {all} are there, so they cannot be moved.",
@@ -632,6 +652,16 @@ NEAR: dict[str, tuple[str, ...]] = {
         "All workloads have dnsPolicy None with an external nameserver and cannot resolve cluster names.",
         "A NetworkPolicy in the namespace blocks the way to the cluster DNS.",
     ),
+    "ephemeral_port_range_too_narrow": (
+        "The targetPort of {c}'s Service is wrong.",
+        "A sidecar takes {c}'s port.",
+        "A NetworkPolicy blocks {c}'s outgoing connections.",
+    ),
+    "file_descriptor_limit_too_low": (
+        "The CPU limit of {c} is too low and it is throttled.",
+        "{c} runs the wrong program.",
+        "The memory limit of {c} is too low.",
+    ),
     "stale_host_alias": (
         "{c} has dnsPolicy None with an external nameserver.",
         "CoreDNS answers NXDOMAIN for memcached-reserve.",
@@ -676,6 +706,16 @@ NEAR: dict[str, tuple[str, ...]] = {
         "An extra container of {c} binds the same port as the main one.",
         "{c} requests more memory than any node has.",
         "The Service {c} has a wrong targetPort.",
+    ),
+    "kubelet_eviction_threshold": (
+        "The disk of node {r} returns read errors.",
+        "{c} has a nodeSelector that no node satisfies.",
+        "The kubelet of {r} is not running.",
+    ),
+    "kubelet_does_not_run": (
+        "The disk of node {r} returns read errors.",
+        "All worker nodes are cordoned.",
+        "The network link of {r} loses packets.",
     ),
     "node_without_power": (
         "The disk of node {r} returns read errors.",

@@ -51,6 +51,7 @@ def test_every_fault_that_needs_no_mongodb_has_a_pair() -> None:
         "autoscaler_counts_others",
         "capacity_decrease_retry_storm",
         "garbage_collector_overworked",
+        "kubelet_eviction_threshold",
         "load_spike_retry_storm",
         "liveness_kills_under_load",
         "liveness_probe_too_aggressive",

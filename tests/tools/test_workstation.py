@@ -84,7 +84,7 @@ def test_kubectl_works_wherever_a_shell_lets_it_stand(desk: Workstation, line: s
     assert (done.text, done.exit_code, done.error_type) == (NS, 0, "")
 
 
-@pytest.mark.parametrize("command", "docker ssh vi man sudo watch systemctl node".split())
+@pytest.mark.parametrize("command", "docker scp vi man sudo watch systemctl node".split())
 def test_absent_commands_are_not_found(desk: Workstation, command: str) -> None:
     done = desk.run(f"{command} x")
     assert (done.text, done.exit_code) == (f"bash: {command}: command not found\n", 127)

@@ -117,6 +117,7 @@ def _mongodb(edition: Edition, name: str) -> Component:
         builds={"incompatible": edition.mongodb.fails},
         starts=mongod.START_SECONDS,
         service_port=_behind(edition, full),
+        written=name == "reservation",
     )
 
 

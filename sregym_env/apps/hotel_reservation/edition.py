@@ -100,6 +100,8 @@ class Edition:
     mix: tuple[float, float, float, float] = (0.6, 0.39, 0.005, 0.005)
     """Shares of searches, recommendations, logins and reservations."""
     round_seconds: int = 30
+    connections: int = 100
+    """Connections that the load generator keeps open."""
     """How long a round of the load generator lasts."""
     user: int = 1
     """Number of the user of the typical request."""

@@ -119,6 +119,7 @@ def edition(chance: Chance) -> Edition:
         probes=_probes(chance.at("probes"), ports, health),
         rate=rate,
         mix=mix,
+        connections=chance.choice("connections", (100, 100, 100, 120, 150, 200, 250, 300)),
         round_seconds=chance.choice("round", (30, 30, 45, 60)),
         user=chance.between("user", 1, 499),
         day=chance.between("day", 9, 22),

@@ -55,7 +55,7 @@ def workload(edition: Edition) -> str:
     return rounds(
         target(edition),
         "mixed-workload_type_1.lua",
-        connections=100,
+        connections=edition.connections,
         seconds=edition.round_seconds,
         rate=edition.rate,
     )

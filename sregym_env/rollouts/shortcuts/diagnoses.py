@@ -32,7 +32,9 @@ STUFFING = (
     "a pooler whose min_pool_size times replicas exceeds max_connections so that there are too many clients, "
     "Jobs of a CronJob that never complete because of a sidecar that keeps running, "
     "a HorizontalPodAutoscaler that averages over idle pods of a sibling whose labels match the same selector, "
-    "a migration that renamed a column while old pods still serve, a veth_mtu in calico-config that is larger than the path carries"
+    "a migration that renamed a column while old pods still serve, a veth_mtu in calico-config that is larger than the path carries, "
+    "a sysctl net.ipv4.ip_local_port_range too narrow so that local ports run out, "
+    "a ulimit -n too low so that there are too many open files"
 )
 """Something of every mechanism there is, with the fields that such faults change."""
 

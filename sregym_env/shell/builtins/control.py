@@ -290,6 +290,8 @@ def times(run: Interpreter, args: list[Any]) -> int:
     return 0
 
 
+OPEN_FILES = 1_048_576
+"""Files that a process may have open under containerd."""
 LIMITS = (
     ("real-time non-blocking time", "(microseconds, -R)", "unlimited"),
     ("core file size", "(blocks, -c)", "unlimited"),
@@ -299,7 +301,7 @@ LIMITS = (
     ("pending signals", "(-i)", "63441"),
     ("max locked memory", "(kbytes, -l)", "8192"),
     ("max memory size", "(kbytes, -m)", "unlimited"),
-    ("open files", "(-n)", "1048576"),
+    ("open files", "(-n)", str(OPEN_FILES)),
     ("pipe size", "(512 bytes, -p)", "8"),
     ("POSIX message queues", "(bytes, -q)", "819200"),
     ("real-time priority", "(-r)", "0"),
@@ -313,20 +315,29 @@ LIMITS = (
 
 
 def ulimit(run: Interpreter, args: list[Any]) -> int:
-    """``ulimit``: nothing that could be set would matter."""
+    """``ulimit``: of what could be set only the open files matter to anybody."""
     flags = "".join(word[1:] for word in args if word.startswith("-")).replace("S", "").replace("H", "")
     words = [word for word in args if not word.startswith("-")]
     if words and words[0] not in ("unlimited", "hard", "soft") and not words[0].isdecimal():
         run.complain(f"ulimit: {words[0]}: invalid number")
         return 1
+    if words and "n" in flags and words[0].isdecimal():
+        # Whoever is root in a container has no right to raise what containerd gave it.
+        if int(words[0]) > (run.session.open_files or OPEN_FILES):
+            run.complain("ulimit: open files: cannot modify limit: Operation not permitted")
+            return 1
+        run.session.open_files = int(words[0])
     if words:
         return 0
+    limits = tuple(
+        (*row[:2], str(run.session.open_files or OPEN_FILES)) if "-n)" in row[1] else row for row in LIMITS
+    )
     if "a" in flags:
-        run.out("".join(f"{what:<21} {unit:>20} {value}\n" for what, unit, value in LIMITS))
+        run.out("".join(f"{what:<21} {unit:>20} {value}\n" for what, unit, value in limits))
         return 0
     asked = flags or "f"
     for letter in asked:
-        found = next((row for row in LIMITS if f"-{letter})" in row[1]), None)
+        found = next((row for row in limits if f"-{letter})" in row[1]), None)
         value = found[2] if found is not None else "unlimited"
         run.out(f"{found[0]:<21} {found[1]:>20} {value}\n" if found and len(asked) > 1 else f"{value}\n")
     return 0

@@ -302,7 +302,7 @@ def _failure(request: Request, done: HttpExchange, host: str, port: int) -> tupl
         return 28, f"Operation timed out after {spent} milliseconds with 0 bytes received"
     if done.outcome == "timeout" and (request.max_time or request.connect_timeout):
         return 28, f"Connection timed out after {spent} milliseconds"
-    code = 7 if done.outcome == "refused" else 28
+    code = 7 if done.outcome in ("no_port", "refused") else 28
     return code, f"Failed to connect to {host} port {port} after {spent} ms: Couldn't connect to server"
 
 
@@ -317,7 +317,12 @@ def _failed(
 def _attempt(request: Request, done: HttpExchange, host: str, port: int) -> str:
     """What ``-v`` tells of a connection that failed, as curl 8.5 words it."""
     lines = [] if done.phase == "lookup" else _opening(done, host, port)
-    reason = {"refused": "Connection refused", "timeout": "Connection timed out"}.get(done.outcome)
+    reasons = {
+        "no_port": "Cannot assign requested address",
+        "refused": "Connection refused",
+        "timeout": "Connection timed out",
+    }
+    reason = reasons.get(done.outcome)
     if done.phase == "connect" and reason:
         lines.append(f"* connect to {done.address} port {port} failed: {reason}")
     lines += [f"* {_failure(request, done, host, port)[1]}", "* Closing connection"]

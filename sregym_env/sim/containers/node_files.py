@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+import yaml
+
+from sregym_env.runtime.streams import keyed_bits
 from sregym_env.sim.world import SimWorld
 from sregym_env.sim.world.interfaces import USUAL, of_machine
 from sregym_env.sim.world.plan import OS_IMAGE
@@ -58,6 +61,60 @@ rotateCertificates: true
 staticPodPath: /etc/kubernetes/manifests
 """
 
+_FLAGS = 'KUBELET_KUBEADM_ARGS="--pod-infra-container-image=registry.k8s.io/pause:3.10{more}"\n'
+
+_SERVICE = """[Unit]
+Description=kubelet: The Kubernetes Node Agent
+Documentation=https://kubernetes.io/docs/
+Wants=network-online.target
+After=network-online.target
+
+[Service]
+ExecStart=/usr/bin/kubelet
+Restart=always
+StartLimitInterval=0
+RestartSec=10
+
+[Install]
+WantedBy=multi-user.target
+"""
+
+_DROP_IN = """# Note: This dropin only works with kubeadm and kubelet v1.11+
+[Service]
+Environment="KUBELET_KUBECONFIG_ARGS=--bootstrap-kubeconfig=/etc/kubernetes/bootstrap-kubelet.conf --kubeconfig=/etc/kubernetes/kubelet.conf"
+Environment="KUBELET_CONFIG_ARGS=--config=/var/lib/kubelet/config.yaml"
+# This is a file that "kubeadm init" and "kubeadm join" generates at runtime, populating the KUBELET_KUBEADM_ARGS variable dynamically
+EnvironmentFile=-/var/lib/kubelet/kubeadm-flags.env
+# This is a file that the user can use for overrides of the kubelet args as a last resort. Preferably, the user should use
+# the .NodeRegistration.KubeletExtraArgs object in the configuration files instead. KUBELET_EXTRA_ARGS should be sourced from this file.
+EnvironmentFile=-/etc/default/kubelet
+ExecStart=
+ExecStart=/usr/bin/kubelet $KUBELET_KUBECONFIG_ARGS $KUBELET_CONFIG_ARGS $KUBELET_KUBEADM_ARGS $KUBELET_EXTRA_ARGS
+"""
+
+CONFIG, FLAGS, EXTRA = (
+    "var/lib/kubelet/config.yaml",
+    "var/lib/kubelet/kubeadm-flags.env",
+    "etc/default/kubelet",
+)
+"""Where a kubelet's settings lie, below the root."""
+
+_OFTEN: tuple[Mapping[str, Any], ...] = (
+    {"evictionHard": {"imagefs.available": "15%", "memory.available": "100Mi", "nodefs.available": "10%", "nodefs.inodesFree": "5%"}},
+    {"evictionHard": {"imagefs.available": "10%", "memory.available": "100Mi", "nodefs.available": "5%", "nodefs.inodesFree": "5%"}},
+    {"featureGates": {"InPlacePodVerticalScaling": True}},
+    {"featureGates": {"ImageMaximumGCAge": True, "NodeSwap": True}},
+    {"imageGCHighThresholdPercent": 80, "imageGCLowThresholdPercent": 70},
+    {"imageGCHighThresholdPercent": 75, "imageGCLowThresholdPercent": 60},
+    {"serializeImagePulls": False, "maxParallelImagePulls": 4},
+    {"shutdownGracePeriod": "30s", "shutdownGracePeriodCriticalPods": "10s"},
+    {"containerLogMaxSize": "50Mi", "containerLogMaxFiles": 3},
+    {"nodeStatusUpdateFrequency": "10s"},
+)  # fmt: skip
+"""What people add to a kubelet's configuration, none of it of any consequence here."""
+_MORE_FLAGS = ("", " --v=2", " --node-labels=", "")
+
+
 _CONTAINERD = """version = 2
 
 [plugins."io.containerd.grpc.v1.cri"]
@@ -107,6 +164,10 @@ class Setup(NamedTuple):
     """The name server of the machine itself."""
     mtu: int = USUAL
     """What new pods' interfaces get."""
+    habits: int = 0
+    """Bits that say what the cluster's kubelets are told beside the usual; 0: nothing."""
+    own: int = 0
+    """Bits that say what this one is told besides."""
 
 
 def setup(world: SimWorld, node: str) -> Setup:
@@ -114,9 +175,62 @@ def setup(world: SimWorld, node: str) -> Setup:
     plan = world.plan
     machine = plan.machine(node)
     image = OS_IMAGE if machine is None else machine.os_image
-    return Setup(
-        node, image, plan.dns_address, plan.upstream if plan.key else "192.0.2.53", of_machine(world, node)
-    )
+    resolver, habits, own = "192.0.2.53", 0, 0
+    if plan.key:
+        resolver = plan.upstream
+        habits, own = keyed_bits("kubelets", plan.key), keyed_bits("kubelet", plan.key, node)
+    return Setup(node, image, plan.dns_address, resolver, of_machine(world, node), habits, own)
+
+
+def _settings(machine: Setup) -> tuple[str, str]:
+    """The kubelet's configuration, and the flags that kubeadm has noted for it."""
+    text = _KUBELET.format(dns=machine.dns)
+    if not machine.habits:
+        return text, _FLAGS.format(more="")
+    config = yaml.safe_load(text)
+    chosen = [each for at, each in enumerate(_OFTEN) if machine.habits >> (3 * at) & 7 < 2]
+    if machine.own % 3 == 0:
+        # One that was set up at another time, or by somebody else.
+        chosen.append(_OFTEN[machine.own // 3 % len(_OFTEN)])
+    for each in chosen:
+        config.update(each)
+    more = _MORE_FLAGS[(machine.habits if machine.own >> 20 & 3 else machine.own) >> 40 & 3]
+    return written(config), _FLAGS.format(more=more)
+
+
+def written(config: Mapping[str, Any]) -> str:
+    """A configuration as kubeadm writes it."""
+    return yaml.safe_dump(config, default_flow_style=False, sort_keys=True)
+
+
+# --- what is there now --------------------------------------------------------------------------------
+
+
+def _slot(node: str) -> str:
+    """Where what was written below a machine's root lies in ``world.volumes``."""
+    return f"hostpath/{node}//"
+
+
+def present(world: SimWorld, node: str) -> Mapping[str, Any]:
+    """The texts of a machine's files as they are now, by path below the root; None for one that was removed."""
+    return {**machine_files(setup(world, node)), **(world.volumes.get(_slot(node)) or {})}
+
+
+def text_of(world: SimWorld, node: str, path: str) -> str | None:
+    """One file of a machine as it is now; None where there is none."""
+    changed = world.volumes.get(_slot(node)) or {}
+    found = changed[path] if path in changed else machine_files(setup(world, node)).get(path)
+    return found if isinstance(found, str) else None
+
+
+def put(world: SimWorld, node: str, path: str, text: str | None) -> None:
+    """Write a file of a machine, or with None remove it."""
+    changed = world.volumes.get(_slot(node)) or {}
+    if text is not None and machine_files(setup(world, node)).get(path) == text:
+        kept = {name: each for name, each in changed.items() if name != path}
+        world.volumes[_slot(node)] = kept
+    else:
+        world.volumes[_slot(node)] = {**changed, path: text}
 
 
 @lru_cache(maxsize=64)
@@ -124,6 +238,7 @@ def machine_files(machine: Setup) -> Mapping[str, str]:
     """Text by path below the root; a path with a slash at its end is a directory."""
     node = machine.node
     directories = {f"{path}/": "" for path in _DIRECTORIES}
+    config, flags = _settings(machine)
     return {
         **directories,
         "etc/hostname": f"{node}\n",
@@ -133,7 +248,11 @@ def machine_files(machine: Setup) -> Mapping[str, str]:
         "etc/cni/net.d/10-calico.conflist": _CALICO,
         "etc/containerd/config.toml": _CONTAINERD,
         "var/lib/calico/mtu": f"{machine.mtu}",
-        "var/lib/kubelet/config.yaml": _KUBELET.format(dns=machine.dns),
+        "lib/systemd/system/kubelet.service": _SERVICE,
+        "lib/systemd/system/kubelet.service.d/10-kubeadm.conf": _DROP_IN,
+        CONFIG: config,
+        EXTRA: "KUBELET_EXTRA_ARGS=\n",
+        FLAGS: flags,
     }
 
 

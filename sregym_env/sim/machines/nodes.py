@@ -296,8 +296,12 @@ def start(world: SimWorld, name: str) -> None:
         return
     heartbeats.come_back(world, name)
     node = world.store.get("nodes", "", name)
+    machine = world.plan.machine(name)
     if node is not None:
         _report_ready(world, node)
+    elif machine is not None:
+        # A kubelet whose Node somebody has deleted registers it anew.
+        create(world, machine)
     world.touch()
     wake_node(world, name)
 

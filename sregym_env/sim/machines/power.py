@@ -8,11 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from sregym_env.kube.types import Manifest
 from sregym_env.runtime.clock import MINUTE, seconds
 from sregym_env.sim import apiserver
 from sregym_env.sim.machines import heartbeats, leaders, nodes
 from sregym_env.sim.machines.kubelet import reboots
 from sregym_env.sim.machines.kubelet.directories import READ_ONLY
+from sregym_env.sim.network import addressing
+from sregym_env.sim.programs.machine import kubelet_unit
 from sregym_env.sim.world import Handler, SimWorld
 from sregym_env.sim.world.plan import ClusterPlan, Upkeep
 
@@ -22,25 +25,67 @@ GONE_AFTER = 3 * MINUTE
 """From the beginning of a drain to the machine's end, so that pods end in their own time."""
 OUTAGE = 75.0
 """Seconds from the shutdown of a virtual machine to its kubelet's start, where nothing else is said."""
+_CUT = "node.cut:"
+"""``world.memory`` key of a machine whose kubelet has not run yet since its power was cut."""
 
 
 def cut(world: SimWorld, name: str) -> None:
     """Take a machine's power away. Nothing happens to one that has none."""
-    if f"node.down:{name}" in world.memory:
+    if off(world, name):
         return
+    world.memory[f"{kubelet_unit.OFF}{name}"] = True
     reboots.cut(world, name)
-    heartbeats.fall_silent(world, name)
+    if f"node.down:{name}" not in world.memory:
+        heartbeats.fall_silent(world, name)
     leaders.look(world)
     world.touch()
 
 
 def boot(world: SimWorld, name: str) -> None:
     """Let a machine without power start: a new boot ID, a Ready node, and all its pods' containers again."""
-    if f"node.down:{name}" not in world.memory or world.store.get("nodes", "", name) is None:
+    if not off(world, name) or world.store.get("nodes", "", name) is None:
         return
+    del world.memory[f"{kubelet_unit.OFF}{name}"]
     world.memory[f"node.booted:{name}"] = world.now()
-    reboots.recover(world, name)
+    world.memory[f"{_CUT}{name}"] = True
+    kubelet_unit.boot(world, name)
+    follow(world, name)
+
+
+def off(world: SimWorld, name: str) -> bool:
+    """Whether a machine has no power."""
+    return kubelet_unit.off(world, name)
+
+
+def refusal(world: SimWorld, pod: Manifest) -> tuple[str, str] | None:
+    """The address of a pod's kubelet, and what whoever dials it is told where it does not answer; None where it does."""
+    name = pod["spec"].get("nodeName", "")
+    if not name or f"node.down:{name}" not in world.memory:
+        return None
+    address = f"{addressing.node_address(world, name)}:10250"
+    what = "i/o timeout" if off(world, name) else "connect: connection refused"
+    return address, f"dial tcp {address}: {what}"
+
+
+def follow(world: SimWorld, name: str) -> None:
+    """Let the cluster see whether a machine's kubelet runs."""
+    if off(world, name):
+        return
+    if not kubelet_unit.runs(world, name):
+        nodes.stop(world, name)
+        return
+    if world.memory.pop(f"{_CUT}{name}", False):
+        # Only a kubelet finds that the sandboxes are gone.
+        reboots.recover(world, name)
     nodes.start(world, name)
+    # It has read its settings anew, whether it was gone or not.
+    world.touch()
+
+
+def retry(world: SimWorld, name: str) -> None:
+    """systemd starts a kubelet once more that has failed."""
+    if not off(world, name) and kubelet_unit.retry(world, name):
+        follow(world, name)
 
 
 def reboot(world: SimWorld, name: str, outage: float = OUTAGE) -> None:
@@ -49,7 +94,7 @@ def reboot(world: SimWorld, name: str, outage: float = OUTAGE) -> None:
     Below 50 s (the node monitor's grace period) nobody notices but by the restarts; above, the node is NotReady
     meanwhile, and above 5 min more its pods are evicted.
     """
-    if f"node.down:{name}" not in world.memory:
+    if not off(world, name):
         cut(world, name)
         world.after(seconds(outage), "machine.boot", name)
 
@@ -165,4 +210,11 @@ def _gone(world: SimWorld, name: str) -> None:
         apiserver.delete(world, "nodes", "", name)
 
 
-HANDLERS: Mapping[str, Handler] = {"machine.boot": boot, "machine.gone": _gone, "machine.upkeep": happen}
+HANDLERS: Mapping[str, Handler] = {
+    "machine.boot": boot,
+    "machine.gone": _gone,
+    kubelet_unit.FOLLOW: follow,
+    kubelet_unit.REBOOT: reboot,
+    kubelet_unit.RETRY: retry,
+    "machine.upkeep": happen,
+}

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sregym_env.sim.monitoring import cadvisor, kube_state, node_exporter, span_metrics
-from sregym_env.sim.monitoring.machines_up import reachable
+from sregym_env.sim.monitoring.machines_up import powered, reachable
 from sregym_env.sim.monitoring.readings import Run, Times
 from sregym_env.sim.monitoring.scrapes import Family, Job, Question, Row, Target, shaken, steady
 from sregym_env.sim.network import corefile
@@ -159,7 +159,7 @@ def _dns_targets(question: Question) -> Sequence[Target]:
 def _dns(question: Question, target: Target, times: Times) -> Iterator[tuple[Run, NDArray[np.bool_]]]:
     for run in _dns_runs(question):
         if f"{run.process.ip}:9153" == target.instance and _exports(run):
-            yield run, run.alive(times) & reachable(question, run.process.node, times)
+            yield run, run.alive(times) & powered(question, run.process.node, times)
 
 
 def _exports(run: Run) -> bool:
@@ -209,7 +209,7 @@ def _every_target(question: Question) -> Sequence[Target]:
 def _up(question: Question, target: Target, times: Times) -> Iterator[Row]:
     there = np.ones(len(times), dtype=np.bool_)
     if target.job in (cadvisor.JOB, node_exporter.JOB):
-        there = reachable(question, target.instance, times)
+        there = (reachable if target.job == cadvisor.JOB else powered)(question, target.instance, times)
     elif target.job == _DNS:
         there = np.zeros(len(times), dtype=np.bool_)
         for _, alive in _dns(question, target, times):

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import zip_longest
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sregym_env.kube.types import Manifest
+from sregym_env.runtime.clock import SECOND
 from sregym_env.sim.monitoring.past import Version
 from sregym_env.sim.monitoring.readings import Times
 from sregym_env.sim.monitoring.scrapes import Job, Question, Target
+from sregym_env.sim.programs.machine import kubelet_unit
+
+SLACK = 30 * SECOND
+"""Until a kubelet that has started has said so."""
 
 
 def nodes(question: Question) -> dict[str, list[Version]]:
@@ -40,6 +46,19 @@ def reachable(question: Question, node: str, times: Times) -> NDArray[np.bool_]:
     since = question.world.memory.get(f"node.down:{node}")
     if since is not None:
         mask &= times < since
+    return mask
+
+
+def powered(question: Question, node: str, times: Times) -> NDArray[np.bool_]:
+    """At which instants a machine was on: whatever runs on it answers then, whether its kubelet does or not."""
+    mask = reachable(question, node, times)
+    world = question.world
+    turns = kubelet_unit.of(world, node).turns
+    for turn, after in zip_longest(turns, turns[1:]):
+        if turn.kind != "running":
+            # The node is called unknown for a while after its kubelet has come back.
+            end = world.clock + 1 if after is None else after.time + SLACK
+            mask |= (times >= turn.time) & (times < end)
     return mask
 
 

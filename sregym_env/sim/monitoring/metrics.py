@@ -144,6 +144,8 @@ def pod_metrics(world: SimWorld) -> list[Manifest]:
     for pod in world.store.list("pods"):
         if pod.get("status", {}).get("phase") != "Running":
             continue
+        if f"node.down:{pod['spec'].get('nodeName')}" in world.memory:
+            continue
         usage = _pod_usage(world, pod)
         if usage is not None:
             found.append(_pod_metrics(world, pod, usage))

@@ -9,11 +9,11 @@ import numpy as np
 
 from sregym_env.kube import quantity
 from sregym_env.runtime.clock import SECOND
-from sregym_env.sim.monitoring.machines_up import node_targets, nodes, reachable
+from sregym_env.sim.monitoring.machines_up import node_targets, nodes, powered
 from sregym_env.sim.monitoring.metrics import SYSTEM_CPU, SYSTEM_MEMORY
 from sregym_env.sim.monitoring.readings import Times, Values
 from sregym_env.sim.monitoring.scrapes import Family, Job, Question, Row, Target, shaken, steady
-from sregym_env.sim.world.figures import losing
+from sregym_env.sim.world.figures import FOR_USERS, disk_used, losing
 
 JOB = Job("node-exporter")
 
@@ -110,7 +110,7 @@ def _disk_left(
     share: float, question: Question, node: str, times: Times
 ) -> Iterator[tuple[Mapping[str, str], Values]]:
     size = _capacity(question, node, "ephemeral-storage")
-    used = 0.23 + 0.1 * (question.world.plan.bits("disk", node) % 1000) / 1000
+    used = disk_used(question.world.plan, node)
     yield _ROOT, np.floor(steady(times, size * (1.0 - used) * share) / 4096) * 4096
 
 
@@ -199,7 +199,7 @@ def _targets(question: Question) -> Sequence[Target]:
 
 
 def _rows(read: Read, question: Question, target: Target, times: Times) -> Iterator[Row]:
-    there = reachable(question, target.instance, times)
+    there = powered(question, target.instance, times)
     for labels, values in read(question, target.instance, times):
         yield labels, values, there
 
@@ -217,7 +217,7 @@ FAMILIES: tuple[Family, ...] = (
     _family("node_memory_MemAvailable_bytes", "gauge", "Memory information field MemAvailable_bytes.", partial(_available, 1.0)),
     _family("node_memory_MemFree_bytes", "gauge", "Memory information field MemFree_bytes.", partial(_available, 0.61)),
     _family("node_filesystem_size_bytes", "gauge", "Filesystem size in bytes.", _disk),
-    _family("node_filesystem_avail_bytes", "gauge", "Filesystem space available to non-root users in bytes.", partial(_disk_left, 0.95)),
+    _family("node_filesystem_avail_bytes", "gauge", "Filesystem space available to non-root users in bytes.", partial(_disk_left, FOR_USERS)),
     _family("node_filesystem_free_bytes", "gauge", "Filesystem free space in bytes.", partial(_disk_left, 1.0)),
     _family("node_network_receive_bytes_total", "counter", "Network device statistic receive_bytes.", partial(_bytes, 700.0)),
     _family("node_network_transmit_bytes_total", "counter", "Network device statistic transmit_bytes.", partial(_bytes, 1050.0)),

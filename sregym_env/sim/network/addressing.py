@@ -20,7 +20,7 @@ from sregym_env.sim.world.derived import DerivedFrom, DerivedFromEach
 from sregym_env.sim.world.inquiry import Inquiry, Read
 from sregym_env.sim.world.process import Process, ProcessKey
 from sregym_env.sim.world.store import Key, Objects
-from sregym_env.sim.world.strain import NO_STRAINS, Ended, Strain, load_of, strain_of
+from sregym_env.sim.world.strain import NO_STRAINS, Ended, Strain, full_of, lacking_of, load_of, strain_of
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -463,6 +463,8 @@ _READERS: Mapping[str, Callable[[SimWorld, Any], Any]] = {
     "process": lambda world, key: world.processes.get(key),
     "volume": lambda world, name: world.volumes.get(name),
     "strain": strain_of,
+    "full": lambda world, _: full_of(world),
+    "lacking": lambda world, _: lacking_of(world),
     "offered": lambda world, _: load_of(world)[1],
 }
 """What answers are made of, apart from the ground they stand on."""

@@ -8,6 +8,7 @@ texts are those of Go's ``net`` package.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
@@ -30,13 +31,18 @@ __all__ = [
     "Source",
     "connect",
     "fits",
+    "no_port",
     "pick",
 ]
 
-Outcome = Literal["ok", "no_such_host", "dns_timeout", "refused", "timeout", "reset", "tls"]
+Outcome = Literal["ok", "no_such_host", "dns_timeout", "no_port", "refused", "timeout", "reset", "tls"]
 
 CONNECT_TIMEOUT = 20.0
 """Seconds a client waits for a connection if it sets no limit of its own (gRPC's minimum connect timeout)."""
+RELAYS = "relays"
+"""Under which name a process remembers to which addresses its ports pass connections on."""
+MOST_HOPS = 8
+"""Proxies of connections in a row, after which they have run in a circle until nobody has a port left."""
 NO_ROUTE_DELAY = 3.0
 """Seconds until the kernel reports that no machine answers for an address (three ARP probes)."""
 
@@ -88,12 +94,14 @@ def connect(
     return found
 
 
-def _connect(world: SimWorld, source: Source, host: str, port: int, protocol: str) -> Connection:
+def _connect(
+    world: SimWorld, source: Source, host: str, port: int, protocol: str, hops: int = 0
+) -> Connection:
     resolution = dns.resolve(world, source, host)
     if resolution.error:
         leg = Leg(1.0, resolution.error, text=f"dial tcp: {resolution.text}", latency=resolution.latency)
         return Connection(host, port, resolution, (leg,))
-    route = _Route(world, source, protocol)
+    route = _Route(world, source, protocol, hops)
     per_address = [route.legs(address, port) for address in resolution.addresses]
     if len(per_address) > 1:
         per_address = _first_that_accepts(per_address)
@@ -113,10 +121,11 @@ def _first_that_accepts(per_address: list[tuple[Leg, ...]]) -> list[tuple[Leg, .
 class _Route:
     """Finds the legs to an address for one client."""
 
-    __slots__ = ("here", "peer", "protocol", "source", "world")
+    __slots__ = ("here", "hops", "peer", "protocol", "source", "world")
 
-    def __init__(self, world: SimWorld, source: Source, protocol: str) -> None:
+    def __init__(self, world: SimWorld, source: Source, protocol: str, hops: int) -> None:
         self.world = world
+        self.hops = hops
         self.source = source
         self.protocol = protocol
         pod = None
@@ -252,9 +261,8 @@ class _Route:
             return self._lost(address, port)
         for process in addressing.pod_processes(world, metadata.get("uid", "")):
             if number in process.listening:
-                return self._accepted(process, ip, number, link)._replace(
-                    carries=self._carried(process, link)
-                )
+                leg = self._accepted(process, ip, number, link)
+                return leg._replace(carries=min(leg.carries, self._carried(process, link)))
         return self._refused(address, port, ip, number, link)
 
     def _carried(self, process: Process, link: Link) -> float:
@@ -270,7 +278,7 @@ class _Route:
     # --- outcomes -------------------------------------------------------------------------------
 
     def _accepted(self, process: Process, ip: str, number: int, link: Link) -> Leg:
-        return Leg(
+        leg = Leg(
             1.0,
             "ok",
             ip,
@@ -281,6 +289,23 @@ class _Route:
             link.loss,
             link.answers,
         )
+        passed = process.state.get(RELAYS)
+        return leg if passed is None or number not in passed else self._relayed(process, passed[number], leg)
+
+    def _relayed(self, process: Process, upstreams: Sequence[tuple[str, int]], leg: Leg) -> Leg:
+        """What a proxy of connections makes of one that it has accepted: it opens another to the first of its upstreams that
+        takes it, and where none does it closes the client's."""
+        for host, port in upstreams if self.hops < MOST_HOPS else ():
+            for beyond in _connect(self.world, process, host, port, self.protocol, self.hops + 1).legs:
+                if beyond.outcome == "ok":
+                    return beyond._replace(
+                        share=1.0,
+                        latency=leg.latency + beyond.latency,
+                        jitter=leg.jitter + beyond.jitter,
+                        loss=1.0 - (1.0 - leg.loss) * (1.0 - beyond.loss),
+                        answers=leg.answers and beyond.answers,
+                    )
+        return leg._replace(outcome="reset", process=None, text="EOF")
 
     def _refused(
         self, address: str, port: int, ip: str = "", number: int = 0, link: Link | None = None
@@ -301,6 +326,12 @@ class _Route:
             return self._lost(address, port)
         text = f"dial tcp {joined(address, port)}: connect: no route to host"
         return Leg(1.0, "timeout", address, port, latency=NO_ROUTE_DELAY, text=text)
+
+
+def no_port(address: str, port: int, share: float) -> Leg:
+    """Where connections lead for which their client has no local port: nowhere, at once."""
+    text = f"dial tcp {joined(address, port)}: connect: cannot assign requested address"
+    return Leg(share, "no_port", address, port, latency=0.0001, text=text)
 
 
 def fits(world: SimWorld, source: Source, address: str, size: int) -> bool:

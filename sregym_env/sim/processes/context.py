@@ -15,8 +15,9 @@ from sregym_env.sim.processes.flow import Evaluation
 from sregym_env.sim.world import SimWorld
 from sregym_env.sim.world.inquiry import Settling
 from sregym_env.sim.world.logs import RequestLine
-from sregym_env.sim.world.process import Process
-from sregym_env.sim.world.program import Again, Call, Failure, Flow
+from sregym_env.sim.world.process import Process, ProcessKey
+from sregym_env.sim.world.program import SHARED, Again, Call, Failure, Flow, Keeping
+from sregym_env.sim.world.strain import Destination, Lack
 
 
 class WrongBytes(OSError):
@@ -213,6 +214,7 @@ class ProcessContext:
         cancels: bool = False,
         waits: bool = True,
         beside: Sequence[tuple[str, int]] = (),
+        keeping: Keeping = SHARED,
     ) -> Flow:
         """Call a server and learn what becomes of such calls."""
         return self.evaluation().call(
@@ -228,6 +230,7 @@ class ProcessContext:
             cancels=cancels,
             waits=waits,
             beside=beside,
+            keeping=keeping,
         )
 
     def ask(self, host: str, port: int, call: Call, timeout: float = 0.0) -> Failure | None:
@@ -278,9 +281,15 @@ class ProcessContext:
         note_state(self.world, self.process, {f"{name}.{key}": value})
 
 
-def evaluation(world: SimWorld, *, strained: bool = True) -> Evaluation:
+def evaluation(
+    world: SimWorld,
+    *,
+    strained: bool = True,
+    lacking: Mapping[Destination, Lack] | None = None,
+    full: Mapping[ProcessKey, float] | None = None,
+) -> Evaluation:
     """A fresh evaluation of the present, in which every process sees the world through a context of its own."""
-    return Evaluation(world, ProcessContext, strained=strained)
+    return Evaluation(world, ProcessContext, strained=strained, lacking=lacking, full=full)
 
 
 def note_state(world: SimWorld, process: Process, state: Mapping[str, Any]) -> None:

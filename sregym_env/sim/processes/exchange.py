@@ -16,7 +16,7 @@ from sregym_env.cluster.http import HttpCall, HttpExchange, Lookup
 from sregym_env.runtime.frozen import evolve
 from sregym_env.runtime.streams import keyed_bits
 from sregym_env.sim.dataplane.law import Law
-from sregym_env.sim.network import addressing, dns, tls
+from sregym_env.sim.network import addressing, dns, local_ports, tls
 from sregym_env.sim.network.addressing import NodeSource, Source
 from sregym_env.sim.network.connections import (
     CONNECT_TIMEOUT,
@@ -25,6 +25,7 @@ from sregym_env.sim.network.connections import (
     Outcome,
     connect,
     joined,
+    no_port,
     pick,
 )
 from sregym_env.sim.network.dns import Resolution
@@ -34,7 +35,7 @@ from sregym_env.sim.processes.context import ProcessContext, evaluation
 from sregym_env.sim.world import SimWorld
 from sregym_env.sim.world.process import ProcessKey
 from sregym_env.sim.world.program import Call, HttpRequest, HttpResponse
-from sregym_env.sim.world.strain import strain_of
+from sregym_env.sim.world.strain import full_of, strain_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +112,7 @@ def http_get(
     if len(connection.legs) > 1:
         _chanced(world)
         leg = pick(connection, world.streams.unit(f"dial:{'/'.join(addressing.source_key(source))}"))
+    leg = _from_port(world, source, connection, leg)
     lookup = min(connection.resolution.latency, patience)
     base = Exchange(
         leg.outcome,
@@ -125,6 +127,18 @@ def http_get(
         spent = min(patience, leg.latency if phase == "lookup" else lookup + leg.latency)
         return evolve(base, phase=phase, connect_seconds=spent, total_seconds=spent)
     return _exchange(world, source, connection, leg, request, patience, base, tls)
+
+
+def _from_port(world: SimWorld, source: Source, connection: Connection, leg: Leg) -> Leg:
+    """The leg, where the client has a port for it."""
+    taken = local_ports.taken(world, source, connection)
+    if taken <= 0.0 or connection.resolution.error:
+        return leg
+    if taken < 1.0:
+        _chanced(world)
+        if world.streams.unit(f"port:{'/'.join(addressing.source_key(source))}") >= taken:
+            return leg
+    return no_port(connection.resolution.addresses[0], connection.port, 1.0)
 
 
 def _chanced(world: SimWorld) -> None:
@@ -159,7 +173,8 @@ def _exchange(
         _chanced(world)
     if lost and world.streams.unit(f"loss:{'/'.join(addressing.source_key(source))}") < lost:
         return _gave_up(waiting, connection, patience)
-    if not leg.answers or connected >= patience:
+    addressing.note(world, "full")
+    if not leg.answers or connected >= patience or leg.process in full_of(world):
         return _gave_up(waiting, connection, patience)
     context = ProcessContext(world, process)
     client = addressing.source_ip(world, source)
@@ -326,7 +341,8 @@ def probe_grpc(
         text = f'failed to connect service "{joined(host, port)}" within {limit}: context deadline exceeded'
         return False, f"timeout: {text}"
     late_text = f"timeout: health rpc did not complete within {limit}"
-    if not leg.answers or leg.latency > timeout:
+    addressing.note(world, "full")
+    if not leg.answers or leg.latency > timeout or leg.process in full_of(world):
         return False, late_text
     addressing.note(world, "process", leg.process)
     call = Call("grpc.health.v1.Health/Check", (("service", service),))
@@ -367,6 +383,7 @@ def dial(world: SimWorld, source: Source, host: str, port: int, timeout: float =
     if len(connection.legs) > 1:
         _chanced(world)
         leg = pick(connection, world.streams.unit(f"dial:{'/'.join(addressing.source_key(source))}"))
+    leg = _from_port(world, source, connection, leg)
     outcome, spent = leg.outcome, connection.resolution.latency + leg.latency
     if timeout and spent > timeout:
         outcome, spent = "timeout", timeout

@@ -11,20 +11,20 @@ walked here; what it says of the moment (:mod:`~sregym_env.sim.world.strain`) is
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from sregym_env.sim.dataplane.queueing import share_in_time
 from sregym_env.sim.network import addressing
 from sregym_env.sim.network.addressing import Source
-from sregym_env.sim.network.connections import CONNECT_TIMEOUT, Leg, connect
+from sregym_env.sim.network.connections import CONNECT_TIMEOUT, Connection, Leg, connect, no_port
 from sregym_env.sim.network.links import late, retransmissions
 from sregym_env.sim.world import SimWorld
 from sregym_env.sim.world.logs import RequestLine
 from sregym_env.sim.world.process import Process, ProcessKey
-from sregym_env.sim.world.program import Again, Call, Context, Failure, Flow
-from sregym_env.sim.world.strain import Served, Strain, strain_of
+from sregym_env.sim.world.program import SHARED, Again, Call, Context, Failure, Flow, Keeping
+from sregym_env.sim.world.strain import Destination, Lack, Served, Strain, full_of, lacking_of, strain_of
 
 NodeKey = tuple[ProcessKey, Call, int]
 """One kind of call at one process: (process, call, port)."""
@@ -76,6 +76,8 @@ class Made(NamedTuple):
     """Of the time of an attempt, squared seconds."""
     crowd: float = 1.0
     """Times as many users as usual who offer it, each with connections of their own."""
+    keeping: Keeping = SHARED
+    """What the client does with its connections."""
 
 
 @dataclass(slots=True)
@@ -109,7 +111,8 @@ class Visit:
 class Evaluation:
     """The flows of one instant.
 
-    ``contexts`` makes what a serving process sees; ``strained`` says whether what load does counts.
+    ``contexts`` makes what a serving process sees; ``strained`` says whether what load does counts. ``lacking`` says who has too few
+    ports of his own, where that is not what the world says, ``full`` who accepts no further connections.
     """
 
     def __init__(
@@ -118,10 +121,20 @@ class Evaluation:
         contexts: Callable[[SimWorld, Process, Evaluation], Context],
         *,
         strained: bool = True,
+        lacking: Mapping[Destination, Lack] | None = None,
+        full: Mapping[ProcessKey, float] | None = None,
     ) -> None:
         self.world = world
         self._contexts = contexts
         self._strained = strained
+        if lacking is None:
+            addressing.note(world, "lacking")
+            lacking = lacking_of(world)
+        self._lacking = lacking
+        if full is None:
+            addressing.note(world, "full")
+            full = full_of(world)
+        self._full = full
         self.visits: dict[NodeKey, Visit] = {}
         """Every kind of call that was looked at; callees come before their callers."""
         self.offered: list[Made] = []
@@ -148,6 +161,7 @@ class Evaluation:
         cancels: bool = False,
         waits: bool = True,
         beside: Sequence[tuple[str, int]] = (),
+        keeping: Keeping = SHARED,
     ) -> Flow:
         """What becomes of ``call`` from ``source`` to ``host:port``, tried again as ``again`` says.
 
@@ -158,11 +172,15 @@ class Evaluation:
         as usual. ``required`` says whether the
         request fails where the call fails. ``fail_fast`` caps the wait where no connection can stand.
         ``cancels`` says whether the server learns that a caller has given up, ``waits`` whether the request waits for the answer.
+        ``keeping`` is what the client does with its connections.
         """
         patience = timeout or CONNECT_TIMEOUT
         legs: tuple[Leg, ...] = ()
         for address in ((host, port), *beside):
-            there = connect(self.world, source, *address).legs
+            connection = connect(self.world, source, *address)
+            there = self._dialled(source, connection)
+            if self._full and not self._stack:
+                there = self._accepted(there, rate > 0.0)
             if fail_fast and all(leg.outcome != "ok" for leg in there):
                 there = tuple(leg._replace(latency=min(leg.latency, fail_fast)) for leg in there)
             legs += (
@@ -198,6 +216,7 @@ class Evaluation:
             flow.latency,
             variance,
             crowd,
+            keeping,
         )
         if rate:
             self.offered.append(made)
@@ -241,6 +260,34 @@ class Evaluation:
         return self._contexts(self.world, process, self)
 
     # --- walking ----------------------------------------------------------------------------------
+
+    def _accepted(self, legs: tuple[Leg, ...], kept: bool) -> tuple[Leg, ...]:
+        """Where the calls of somebody lead that no server made: over connections that are ``kept`` all the time, or new ones. Kernels
+        take on also those that no server accepts."""
+        found: list[Leg] = []
+        for leg in legs:
+            left = 0.0 if leg.process is None else self._full.get(leg.process, 0.0)
+            if not left:
+                found.append(leg)
+                continue
+            left = left if kept else 1.0
+            if left < 1.0:
+                found.append(leg._replace(share=leg.share * (1.0 - left)))
+            found.append(
+                Leg(leg.share * left, "timeout", leg.address, leg.port, latency=STALLED, text=LATE.text)
+            )
+        return tuple(found)
+
+    def _dialled(self, source: Source, connection: Connection) -> tuple[Leg, ...]:
+        """Where the calls of a client lead that has a port for each, and those for which it has none."""
+        if not self._lacking or not connection.resolution.addresses or not isinstance(source, Process):
+            return connection.legs
+        address, port = connection.resolution.addresses[0], connection.port
+        found = self._lacking.get((source.key[0], address, port))
+        if found is None or found.calls <= 0.0:
+            return connection.legs
+        kept = tuple(leg._replace(share=leg.share * (1.0 - found.calls)) for leg in connection.legs)
+        return (*kept, no_port(address, port, found.calls))
 
     def _leg(self, leg: Leg, call: Call, patience: float) -> tuple[Flow, Way | None, float]:
         """(what becomes of the calls that take one leg, where it leads, variance of how long they take); it leads nowhere

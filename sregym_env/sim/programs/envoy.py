@@ -16,9 +16,10 @@ from sregym_env.runtime.clock import SECOND
 from sregym_env.sim.processes.context import ProcessContext
 from sregym_env.sim.processes.exchange import http_get
 from sregym_env.sim.programs.defaults import MIB, Quiet
+from sregym_env.sim.programs.services.drivers.connecting import workers
 from sregym_env.sim.programs.yaml_files import document
 from sregym_env.sim.world.logs import stamped
-from sregym_env.sim.world.program import Call, Failure, Flow, HttpRequest, HttpResponse, Usage
+from sregym_env.sim.world.program import Call, Failure, Flow, HttpRequest, HttpResponse, Keeping, Usage
 
 TEMPLATE = "/home/envoy/envoy.tmpl.yaml"
 CONFIG = "/home/envoy/envoy.yaml"
@@ -206,7 +207,13 @@ class Envoy(Quiet):
         if rule is None:
             return Flow(0.0, OWN, ((Failure("http", "", 404), 1.0),))
         host, upstream = config.address(rule.cluster)
-        flow = ctx.call(host, upstream, Call(f"{method} {_rewritten(rule, path)}"), timeout=rule.timeout)
+        flow = ctx.call(
+            host,
+            upstream,
+            Call(f"{method} {_rewritten(rule, path)}"),
+            timeout=rule.timeout,
+            keeping=Keeping(shared=False, clients=workers(ctx)),
+        )
         if config.prints:
             self._print(ctx, method, path, flow)
         lost: dict[Failure, float] = {}
@@ -299,6 +306,12 @@ def _worded(failure: Failure) -> Failure:
             return Failure("http", f"{_CLOSED}connection timeout", 503)
         case "reset" | "unavailable":
             return Failure("http", f"{_CLOSED}connection termination", 503)
+        case "no_port":
+            why = "immediate connect error: Cannot assign requested address|remote address:"
+            where = failure.text.split(": ")[0].removeprefix("dial tcp ")
+            return Failure(
+                "http", f"{_CLOSED}remote connection failure, transport failure reason: {why}{where}", 503
+            )
     return Failure("http", f"{_CLOSED}connection failure", 503)
 
 

@@ -13,6 +13,7 @@ from sregym_env.runtime.clock import SECOND
 from sregym_env.shell.commands import python
 from sregym_env.shell.shell import Shell
 from sregym_env.sim.processes.context import ProcessContext
+from sregym_env.sim.programs import nginx_config
 
 
 def _failed(text: str, code: int = 1) -> ExecResult:
@@ -95,13 +96,37 @@ def _nginx(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -
     if flags & {"-v", "-V"}:
         return _failed(f"nginx version: nginx/{_tagged(ctx, '1.27')}\n", 0)
     if flags & {"-t", "-T"}:
-        where = "nginx: the configuration file /etc/nginx/nginx.conf syntax is ok\n"
-        return _failed(f"{where}nginx: configuration file /etc/nginx/nginx.conf test is successful\n", 0)
+        return _tested(ctx, nginx_config.path_of(argv) or _configured(ctx), "-T" in flags)
     stamp = format_date(ctx.now(), "%Y/%m/%d %H:%M:%S")
     if "-s" in flags:
         return _failed(f"{stamp} [notice] 57#57: signal process started\n", 0)
     text = "bind() to 0.0.0.0:80 failed (98: Address already in use)"
     return _failed(f"nginx: [emerg] {text}\n{stamp} [emerg] 57#57: {text}\n")
+
+
+def _configured(ctx: ProcessContext) -> str:
+    """The file with which the container's own nginx was started."""
+    return nginx_config.path_of(ctx.process.argv) or nginx_config.CONFIG
+
+
+def _tested(ctx: ProcessContext, path: str, shows: bool) -> ExecResult:
+    """``nginx -t``: reads the configuration as a start would, and with ``-T`` prints it."""
+    text = ""
+    try:
+        ctx.read(path)
+        read = True
+    except OSError:
+        read = path != nginx_config.CONFIG  # the image's own is well
+    if read:
+        try:
+            nginx_config.relays(ctx, nginx_config.read(ctx, path))
+            text = "".join(
+                f"# configuration file {name}:\n{said}\n" for name, said in nginx_config.files(ctx, path)
+            )
+        except nginx_config.ConfigError as error:
+            return _failed(f"nginx: [emerg] {error}\nnginx: configuration file {path} test failed\n")
+    told = f"nginx: the configuration file {path} syntax is ok\nnginx: configuration file {path} test is successful\n"
+    return ExecResult(text if shows else "", told)
 
 
 def _mongod(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:

@@ -192,6 +192,8 @@ def _retrieved(done: Exchange, url: str, *, quiet: bool, limited: bool) -> tuple
     failed = ""
     if done.phase == "lookup" and done.outcome != "ok":
         failed = f"bad address '{host}{'' if port == 80 else f':{port}'}'"
+    elif done.outcome == "no_port":
+        failed = f"can't connect to remote host ({done.address}): Cannot assign requested address"
     elif done.outcome == "refused":
         failed = f"can't connect to remote host ({done.address}): Connection refused"
     elif done.outcome == "timeout" and limited:
@@ -276,9 +278,12 @@ def _nc(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> E
         said = "" if "z" in flags else _said(ctx, host, port_number, stdin)
         _leave(ctx, host, port_number)
         return ExecResult(said, text, seconds=done.seconds)
-    reason = {"refused": "Connection refused", "timeout": "Connection timed out"}.get(
-        done.outcome, "Connection reset by peer"
-    )
+    reasons = {
+        "no_port": "Cannot assign requested address",
+        "refused": "Connection refused",
+        "timeout": "Connection timed out",
+    }
+    reason = reasons.get(done.outcome, "Connection reset by peer")
     text = f"nc: {host} ({done.address}:{port_number}): {reason}\n"
     return ExecResult(stderr=text, exit_code=1, seconds=done.seconds)
 

@@ -193,7 +193,11 @@ def client(
                 return ExecResult(stderr=text, exit_code=1)
     failure = ctx.ask(host, port, Call("ping", (("password", given),) if given else ()), 1.0)
     if failure is not None and failure.kind != "auth":
-        reason = {"refused": "Connection refused", "no_such_host": "Name or service not known"}
+        reason = {
+            "no_port": "Cannot assign requested address",
+            "refused": "Connection refused",
+            "no_such_host": "Name or service not known",
+        }
         why = reason.get(failure.kind, "Connection timed out")
         text = f"Could not connect to {program} at {host}:{port}: {why}\n"
         return ExecResult(stderr=text, exit_code=1)

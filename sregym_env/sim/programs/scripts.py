@@ -99,7 +99,7 @@ class Script(Quiet):
         shell.limits = replace(shell.limits, commands=COMMANDS)
         count = 0
         waits: list[float] = []
-        servers: list[tuple[tuple[str, ...], dict[str, str]]] = []
+        servers: list[tuple[tuple[str, ...], dict[str, str], int]] = []
 
         def sleep(argv: Sequence[str], stdin: str, _: Shell) -> ExecResult:
             nonlocal count
@@ -171,7 +171,8 @@ class Script(Quiet):
 
         def hand_over(argv: Sequence[str], stdin: str, inner: Shell) -> ExecResult:
             if not background.inside:
-                servers.append((tuple(argv), inner.session.exported_variables()))
+                session = inner.session
+                servers.append((tuple(argv), session.exported_variables(), session.open_files))
                 raise StopScript
             return ExecResult()
 
@@ -268,7 +269,7 @@ class Script(Quiet):
         return Usage(1.0 if ctx.process.state.get(SPINS) else 0.0005, ctx.process.memory)
 
 
-def _become(ctx: ProcessContext, argv: tuple[str, ...], exported: Mapping[str, str]) -> None:
+def _become(ctx: ProcessContext, argv: tuple[str, ...], exported: Mapping[str, str], open_files: int) -> None:
     """Let a server take the place of the script that has got to it, with or without ``exec``: it is all that is left."""
     found = lifecycle.executable(ctx.world, ctx.image, argv[0])
     assert found is not None
@@ -281,6 +282,7 @@ def _become(ctx: ProcessContext, argv: tuple[str, ...], exported: Mapping[str, s
         env={**ctx.process.env, **own},
         state={},
         listening=(),
+        open_files=open_files,
     )
     lifecycle.start(ctx.world, process)
 

@@ -8,9 +8,11 @@ from urllib.parse import unquote
 
 from sregym_env.shell.files import Files
 from sregym_env.shell.shell import Shell
+from sregym_env.sim.network.connections import RELAYS
 from sregym_env.sim.processes.context import ProcessContext
-from sregym_env.sim.programs import image_tools
+from sregym_env.sim.programs import image_tools, nginx_config
 from sregym_env.sim.programs.defaults import MIB, Quiet
+from sregym_env.sim.world.logs import stamped
 from sregym_env.sim.world.program import HttpRequest, HttpResponse
 
 NGINX_ROOT = "/usr/share/nginx/html"
@@ -61,7 +63,7 @@ class StaticHttp(Quiet):
             self._run(ctx)
             return
         ctx.set_memory((6 if nginx else 14) * MIB)
-        if ctx.over_limit:
+        if ctx.over_limit or (nginx and self._passes_on(ctx)):
             return
         port = 80 if nginx else next((int(word) for word in argv if word.isdecimal()), 8000)
         try:
@@ -73,6 +75,32 @@ class StaticHttp(Quiet):
             return
         if nginx:
             ctx.log("/docker-entrypoint.sh: Configuration complete; ready for start up")
+
+    def _passes_on(self, ctx: ProcessContext) -> bool:
+        """Whether nginx is told to pass connections on (``stream``), and does so, or cannot start."""
+        argv = ctx.process.argv
+        path = nginx_config.path_of(argv) or nginx_config.CONFIG
+        if path == nginx_config.CONFIG and file_text(ctx, path) is None:
+            return False  # the image's own
+        try:
+            found = nginx_config.read(ctx, path)
+            if nginx_config.streams(found) is None:
+                return False
+            relays = nginx_config.relays(ctx, found)
+        except nginx_config.ConfigError as error:
+            _emergency(ctx, str(error))
+            return True
+        # Whoever finds a port open is to know where it leads.
+        ctx.update(**{RELAYS: relays})
+        for port in relays:
+            try:
+                ctx.listen(port)
+            except OSError:
+                _emergency(ctx, f"bind() to 0.0.0.0:{port} failed (98: Address already in use)")
+                return True
+        for text in ('using the "epoll" event method', "start worker processes"):
+            ctx.log(stamped(f"{{time|%Y/%m/%d %H:%M:%S}} [notice] 1#1: {text}", ctx.now()))
+        return True
 
     def _run(self, ctx: ProcessContext) -> None:
         """Do what Python is asked to, as far as that goes here: other code ends with a complaint."""
@@ -93,6 +121,13 @@ class StaticHttp(Quiet):
     def request(self, ctx: ProcessContext, request: HttpRequest, port: int) -> HttpResponse | None:
         """The index page, or a file below the root."""
         return _nginx(ctx, request) if port == 80 else _python(ctx, request)
+
+
+def _emergency(ctx: ProcessContext, text: str) -> None:
+    """Why nginx does not start, as its master says it twice: to whoever has started it and to the error log."""
+    ctx.log(stamped(f"{{time|%Y/%m/%d %H:%M:%S}} [emerg] 1#1: {text}", ctx.now()))
+    ctx.log(f"nginx: [emerg] {text}")
+    ctx.exit(1)
 
 
 def _nginx(ctx: ProcessContext, request: HttpRequest) -> HttpResponse:

@@ -14,13 +14,15 @@ from math import inf
 from sregym_env.cluster.streams import ExecResult
 from sregym_env.kube.durations import parse_rfc3339, rfc3339
 from sregym_env.runtime.clock import SECOND
+from sregym_env.runtime.frozen import evolve
 from sregym_env.runtime.streams import keyed_bits
 from sregym_env.shell.commands.arguments import UsageError, options
 from sregym_env.shell.files import FileEntry, Files
 from sregym_env.shell.shell import Shell, ShellCommand
 from sregym_env.shell.shell import Shell as NewShell
 from sregym_env.sim.containers import view
-from sregym_env.sim.network import dns
+from sregym_env.sim.network import addressing, dns
+from sregym_env.sim.network.local_ports import sysctls
 from sregym_env.sim.processes.context import ProcessContext
 from sregym_env.sim.programs import httpd, image_tools, kube_proxy, mongo_shell, net_tools, visits
 from sregym_env.sim.programs.image_tools import format_date
@@ -195,10 +197,14 @@ def _of_kernel(ctx: ProcessContext) -> dict[str, Callable[[], str]]:
     proc = {
         **kernel_files.of_machine(of_machine, world, release),
         **{f"1/{name}": text for name, text in kernel_files.of_process(of_container, process).items()},
-        **{f"self/{name}": text for name, text in kernel_files.of_process(of_container, process).items()},
+        **{
+            f"self/{name}": text
+            for name, text in kernel_files.of_process(of_container, evolve(process, open_files=0)).items()
+        },
         **kernel_files.of_network(
             process.ip, partial(net_tools.listening, ctx), partial(_network_figures, ctx)
         ),
+        **kernel_files.of_namespace(sysctls(addressing.pod_of(world, process))),
     }
     group = kernel_files.control_group(of_container, process)
     found = {f"/proc/{name}": text for name, text in proc.items()}
@@ -299,7 +305,7 @@ def visible_processes(ctx: ProcessContext) -> list[tuple[int, Process]]:
     world, own = ctx.world, ctx.process
     pod = world.store.get("pods", own.namespace, own.pod)
     spec = {} if pod is None else pod["spec"]
-    if spec.get("hostPID"):
+    if spec.get("hostPID") or not own.namespace:
         others = [process for _, process in sorted(world.processes.items()) if process.node == own.node]
         return [(1000 + 211 * index, process) for index, process in enumerate(others)]
     if spec.get("shareProcessNamespace"):
@@ -585,6 +591,18 @@ def _tar(argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
     return ExecResult(result.stdout, errors, min(result.exit_code, 1))
 
 
+def on_machine(visit: Visit) -> dict[str, ShellCommand]:
+    """The commands of a machine's own system."""
+    machine = visit.ctx.world.plan.machine(visit.ctx.process.node)
+    own = commands.on_machine() if machine is None else commands.on_machine(machine.os_image)
+    names = OUR_TOOLS["debian"] - {"apt", "apt-get"} | own & TOOLS.keys()
+    bound: dict[str, ShellCommand] = {
+        name: _bound(visit, TOOLS[name]) for name in sorted(names - TIMED.keys())
+    }
+    bound.update({name: partial(TIMED[name], visit) for name in sorted(names & TIMED.keys())})
+    return bound
+
+
 def _chroot(visit: Visit, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
     """A command of the machine whose files are below a directory (``chroot /host`` in a node's debug pod)."""
     if len(argv) < 2:
@@ -598,12 +616,9 @@ def _chroot(visit: Visit, argv: Sequence[str], stdin: str, shell: Shell) -> Exec
             inside.put_entry(f"/{name}", entry)
         else:
             inside.add_directories((f"/{name}",))
-    machine = visit.ctx.world.plan.machine(visit.ctx.process.node)
-    own = commands.on_machine() if machine is None else commands.on_machine(machine.os_image)
-    names = OUR_TOOLS["debian"] - {"apt", "apt-get"} | own & TOOLS.keys()
-    bound = {name: _bound(visit, TOOLS[name]) for name in sorted(names - TIMED.keys())}
-    bound.update({name: partial(TIMED[name], visit) for name in sorted(names & TIMED.keys())})
-    rooted = NewShell(inside, bound, env=environment(visit.ctx), only=TEXT_TOOLS["debian"], clock=shell.clock)
+    rooted = NewShell(
+        inside, on_machine(visit), env=environment(visit.ctx), only=TEXT_TOOLS["debian"], clock=shell.clock
+    )
     before = inside.tree()
     words = list(argv[2:]) or ["/bin/sh"]
     if not rooted.has(words[0]):

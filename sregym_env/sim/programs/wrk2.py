@@ -23,6 +23,7 @@ from sregym_env.sim.world.logs import Line
 from sregym_env.sim.world.program import Call, Usage
 
 _RATE = re.compile(r"(?:-R|--rate)[ =]?(\d+)")
+_CONNECTIONS = re.compile(r"(?:-c|--connections)[ =]?(\d+)")
 _ROUND = re.compile(r"(?:-d|--duration)[ =]?(\d+)")
 _TARGET = re.compile(r"http://([A-Za-z0-9_.-]+):?(\d+)?")
 START = 0.5
@@ -52,11 +53,12 @@ class Wrk2(Quiet):
             ctx.log("Usage: wrk <options> <url>")
             ctx.exit(1)
             return
-        rate, length = _RATE.search(script), _ROUND.search(script)
+        rate, length, open_ = (each.search(script) for each in (_RATE, _ROUND, _CONNECTIONS))
         ctx.update(
             host=target.group(1),
             port=int(target.group(2) or 80),
             rate=float(rate.group(1)) if rate else 100.0,
+            connections=int(open_.group(1)) if open_ else 10,
             round=float(length.group(1)) if length else 30.0,
         )
 
@@ -90,6 +92,11 @@ class Wrk2(Quiet):
             )
             for journey in app.at(ctx.process.namespace).journeys
         )
+
+    def connections(self, ctx: ProcessContext) -> tuple[str, int, int]:
+        """(host, port, how many connections it keeps open there)."""
+        state = ctx.process.state
+        return state.get("host", ""), state.get("port", 0), state.get("connections", 0)
 
     def lines(self, ctx: ProcessContext, since: int, limit: int | None = None) -> list[Line]:
         """What was printed at or after ``since``, its end only where there is a ``limit`` of lines: a header when a round
@@ -144,7 +151,7 @@ def _result(ctx: ProcessContext, begun: int, ended: int) -> Iterator[str]:
     state, span = ctx.process.state, (ended - begun) / SECOND
     chance = Chance((ctx.world.streams.seed, "wrk2", begun))
     yield f"Running {span:.0f}s test @ http://{state['host']}:{state['port']}"
-    yield "  3 threads and 100 connections"
+    yield f"  3 threads and {ctx.process.state['connections']} connections"
     # The last answers of a round arrive after its end.
     count = max(round(answered - chance.unit("late") * min(3.0, answered)), 0)
     bad = min(round(failed), count)

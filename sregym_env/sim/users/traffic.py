@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from sregym_env.cluster.app import App
 from sregym_env.cluster.disturbances import LoadSurge, PodFreeze
@@ -21,7 +21,7 @@ from sregym_env.sim.network.addressing import NodeSource
 from sregym_env.sim.network.connections import connect
 from sregym_env.sim.processes.context import ProcessContext, evaluation, let_settle
 from sregym_env.sim.processes.flow import LATE, TURNED_AWAY, Evaluation, Visit
-from sregym_env.sim.users import plane
+from sregym_env.sim.users import accepting, dialling, plane
 from sregym_env.sim.users.compiling import Outline, outline_of
 from sregym_env.sim.users.components import app_of, workload_of
 from sregym_env.sim.world import Handler, LogKey, SimWorld
@@ -40,7 +40,18 @@ from sregym_env.sim.world.logs import Burst, RequestLine, stamped
 from sregym_env.sim.world.process import Process, ProcessKey
 from sregym_env.sim.world.program import Call, Failure, Flow
 from sregym_env.sim.world.store import Change
-from sregym_env.sim.world.strain import STRAINS, Ended, load_of
+from sregym_env.sim.world.strain import (
+    FULL,
+    LACKING,
+    NO_FULL,
+    NO_LACK,
+    STRAINS,
+    Destination,
+    Ended,
+    Lack,
+    full_of,
+    load_of,
+)
 
 RAREST = 1e-4
 """Lines per second below which nothing is written."""
@@ -113,7 +124,9 @@ class Outcome:
 def look(world: SimWorld) -> None:
     """Handler of the ``traffic`` event: evaluate the present and act on it."""
     world.memory.pop("traffic.due", None)
-    outcome, outline = addressing.learned(world, "traffic", lambda: _unstrained(world))
+    outcome, outline, lacking, full = addressing.learned(world, "traffic", lambda: _unstrained(world))
+    _leave(world, LACKING, lacking)
+    _leave(world, FULL, full)
     plane.turn(world, outline)
     if STRAINS in world.memory:
         outcome = addressing.learned(
@@ -142,10 +155,27 @@ def look_again(world: SimWorld, due: int) -> None:
         look(world)
 
 
-def _unstrained(world: SimWorld) -> tuple[Outcome, Outline]:
-    """What becomes of what is offered as long as load does nothing, and what it takes to know better."""
-    walked = _walk(world, strained=False)
-    return _outcome(world, walked), outline_of(walked.evaluation)
+def _unstrained(
+    world: SimWorld,
+) -> tuple[Outcome, Outline, Mapping[Destination, Lack], Mapping[ProcessKey, float]]:
+    """What becomes of what is offered as long as load does nothing, what it takes to know better, who has too few ports for it, and who
+    too few file descriptors."""
+    walked = _walk(world, strained=False, lacking=NO_LACK, full=NO_FULL)
+    lacking, full = dialling.lacking(walked.evaluation), accepting.full(walked.evaluation)
+    if lacking or full:
+        walked = _walk(world, strained=False, lacking=lacking, full=full)
+    return _outcome(world, walked), outline_of(walked.evaluation), lacking, full
+
+
+def _leave(world: SimWorld, slot: str, found: Mapping[Any, Any]) -> None:
+    """Leave in the world who has run out of something, for everybody who makes a request."""
+    if world.memory.get(slot, {}) == found:
+        return
+    if found:
+        world.memory[slot] = found
+    else:
+        world.memory.pop(slot, None)
+    world.stirred()
 
 
 def _outcome(world: SimWorld, walked: Walked) -> Outcome:
@@ -219,16 +249,25 @@ def _are_users(world: SimWorld, process: Process) -> bool:
     )
 
 
-def _walk(world: SimWorld, *, strained: bool) -> Walked:
+def _walk(
+    world: SimWorld,
+    *,
+    strained: bool,
+    lacking: Mapping[Destination, Lack] | None = None,
+    full: Mapping[ProcessKey, float] | None = None,
+) -> Walked:
     """What becomes of everything that is offered right now. Changes nothing."""
     offers = list(offered(world))
-    walk = evaluation(world, strained=strained)
+    walk = evaluation(world, strained=strained, lacking=lacking, full=full)
     crowds = _crowds(world)
     flows = [
         walk.call(process, host, port, call, rate=rate, crowd=crowds.get(process.namespace, 1.0))
         for process, (_, rate, host, port, call) in offers
     ]
     walk.send_rates()
+    full = full_of(world) if full is None else full
+    if full:
+        accepting.complain(walk, full)
     if strained:
         addressing.note(world, "offered")
         ended = load_of(world)[1]

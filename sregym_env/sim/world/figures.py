@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
+from sregym_env.sim.world.plan import ClusterPlan
 from sregym_env.sim.world.process import Process
 
 
@@ -17,6 +18,15 @@ def losing(node: str) -> str:
     """The ``memory`` key of when packets of a machine were lost: (begin, end, share) each, microseconds; the end of the
     last one is 0 while it goes on."""
     return f"link.losing:{node}"
+
+
+FOR_USERS = 0.95
+"""What of the free space of a disk is not kept back for root."""
+
+
+def disk_used(plan: ClusterPlan, node: str) -> float:
+    """The share of a machine's disk that is in use."""
+    return 0.23 + 0.1 * (plan.bits("disk", node) % 1000) / 1000
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,3 +64,5 @@ class Process:
     """Whether its standard input is held open for people who attach."""
     tty: bool = False
     """Whether it has a terminal."""
+    open_files: int = 0
+    """Files that it may have open at most; 0 where it has as many as containerd gives it."""

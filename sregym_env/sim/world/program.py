@@ -19,6 +19,7 @@ from sregym_env.sim.world.process import Process
 FailureKind = Literal[
     "no_such_host",
     "dns_timeout",
+    "no_port",
     "refused",
     "timeout",
     "reset",
@@ -63,6 +64,22 @@ class Again(NamedTuple):
     """Seconds before the first of them."""
     multiplier: float = 1.0
     """By which every further pause is longer."""
+
+
+class Keeping(NamedTuple):
+    """What a client does with the connections over which it calls."""
+
+    shared: bool = True
+    """Whether one connection carries as many calls at once as there are; else each carries one at a time, and others stand by in a
+    pool."""
+    lives: float = math.inf
+    """Seconds after which the client closes a connection; 0 where it does after every call."""
+    clients: int = 1
+    """Processes of the client that share no connections."""
+
+
+SHARED, POOLED, FRESH = Keeping(), Keeping(shared=False), Keeping(shared=False, lives=0.0)
+"""One connection for everything; pools of connections that are kept; a connection for every call."""
 
 
 class Capacity(NamedTuple):
@@ -201,6 +218,7 @@ class Context(Protocol):
         cancels: bool = False,
         waits: bool = True,
         beside: Sequence[tuple[str, int]] = (),
+        keeping: Keeping = SHARED,
     ) -> Flow:
         """Call a server and learn what becomes of such calls.
 
@@ -208,7 +226,8 @@ class Context(Protocol):
         callee, not a factor on the answer. ``timeout`` caps the wait for an attempt, 0 for the transport's own. ``again`` is the
         client's policy of retries, ``required`` whether the request fails with the call, ``fail_fast`` the most that is waited where
         no connection can stand, ``cancels`` whether the server learns that its caller has given up,
-        ``waits`` whether the request waits for the answer, ``beside`` further addresses, any of which an attempt may take.
+        ``waits`` whether the request waits for the answer, ``beside`` further addresses, any of which an attempt may take, ``keeping`` what the client does with its
+        connections.
         """
         ...
 

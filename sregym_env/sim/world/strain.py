@@ -17,6 +17,33 @@ OFFERED = "traffic.offered"
 """``world.memory`` key of how the offered load fares, a :class:`Ended` each in the order in which it is offered."""
 
 
+LACKING = "traffic.lacking"
+"""``world.memory`` key of the :class:`Lack` of the moment by :data:`Destination`; absent while nobody lacks ports."""
+
+Destination = tuple[str, str, int]
+"""(UID of the pod that dials, address, port)."""
+
+
+class Lack(NamedTuple):
+    """How often a pod finds no local port for a destination."""
+
+    calls: float
+    """Share of the calls of its clients that need a connection and get none."""
+    dials: float
+    """Share of the connections that anybody opens beside them."""
+
+
+FULL = "traffic.full"
+"""``world.memory`` key of the processes that have no file descriptor for a further connection: the share of the connections of those who
+offer load that they have not accepted; absent while there is none."""
+
+NO_FULL: Mapping[ProcessKey, float] = {}
+"""Everybody accepts whoever comes."""
+
+NO_LACK: Mapping[Destination, Lack] = {}
+"""Everybody has ports enough."""
+
+
 class Ended(NamedTuple):
     """How calls of one kind that generators make end now."""
 
@@ -73,6 +100,18 @@ NO_STRAINS: Mapping[ProcessKey, Strain] = {}
 def load_of(world: SimWorld) -> tuple[Mapping[ProcessKey, Strain], tuple[Ended, ...]]:
     """The strains of the moment by process, and how what is offered fares; both empty while nothing is near its limits."""
     return world.memory.get(STRAINS, NO_STRAINS), world.memory.get(OFFERED, ())
+
+
+def lacking_of(world: SimWorld) -> Mapping[Destination, Lack]:
+    """Who lacks ports now, and for what."""
+    found: Mapping[Destination, Lack] = world.memory.get(LACKING, NO_LACK)
+    return found
+
+
+def full_of(world: SimWorld) -> Mapping[ProcessKey, float]:
+    """Who accepts no further connections now."""
+    found: Mapping[ProcessKey, float] = world.memory.get(FULL, NO_FULL)
+    return found
 
 
 def strain_of(world: SimWorld, key: ProcessKey) -> Strain | None:

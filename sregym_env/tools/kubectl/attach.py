@@ -75,7 +75,7 @@ def stream(call: Call, pod: Manifest, container: str, stdin: str | None) -> None
             namespace, name, container=container, stdin=stdin or "", end=stdin is not None
         )
     except StatusError as error:
-        if error.code != 500:
+        if error.code != 500 or not error.reason:
             raise
         raise failure(error.message.removeprefix("Internal error occurred: ")) from None
     call.print(seen.text)

@@ -82,7 +82,7 @@ def _carried_out(call: Call, pod: Manifest, container: str, command: Sequence[st
             limit=max(0.0, call.left()),
         )
     except StatusError as error:
-        if error.code != 500:
+        if error.code != 500 or not error.reason:
             raise
         raise failure(
             f"Internal error occurred: {error.message.removeprefix('Internal error occurred: ')}"

@@ -270,6 +270,17 @@ CAUSES: Mapping[str, tuple[str, ...]] = {
         "MTU black hole: calico-config says {wrong} where the underlay carries less, so whatever {component} answers in more than one "
         "packet never reaches a caller on another node.",
     ),
+    "local_ports_exhausted": (
+        "The sysctl {field} in the pod template of {component} was narrowed to {wrong}, so its pods run out of ephemeral ports and dial "
+        "with EADDRNOTAVAIL.",
+        "{component} has too few local ports. {field} is {wrong}, all of them are in use or in TIME_WAIT.",
+        "Ephemeral port exhaustion in {component}: its securityContext sets ip_local_port_range to {wrong}.",
+    ),
+    "open_files_exhausted": (
+        "The command of {component} sets ulimit -n {wrong}: its process runs out of file descriptors and accepts no more connections.",
+        "{component} may have {wrong} open files only, too few for the connections that its users keep. The rest waits and times out.",
+        "File descriptor limit of {component} is too low ({wrong}), so accept fails with EMFILE.",
+    ),
     "lossy_machine": (
         "The network link of node {node} loses packets. The node is Ready, but every request to or from its pods is slow or times "
         "out, those of {component} too.",
@@ -506,6 +517,16 @@ CAUSES: Mapping[str, tuple[str, ...]] = {
         "Node {node} is down and its kubelet has stopped reporting; {components} cannot run anywhere else, since their volumes are local to it.",
         "The machine {node} has failed and is NotReady: {components} have their volumes on it and cannot move.",
         "{Components} are lost with the node {node}, which is NotReady: the node is down and their data lie there.",
+    ),
+    "eviction_threshold_too_high": (
+        "The kubelet of node {node} evicts by {field} {wrong}, more than is free of its disk; so it reports DiskPressure and {component} stays Pending.",
+        "An eviction threshold of the kubelet on {node} is too high ({field}: {wrong}), so {component}, bound to that node, has nowhere to run.",
+        "{Workload} is bound to {node}, whose kubelet has the eviction threshold {field} at {wrong} and takes its disk for full.",
+    ),
+    "kubelet_not_running": (
+        "The kubelet on node {node} is not running ({field} {wrong}), while the machine is up; {components} cannot run anywhere else.",
+        "The kubelet of {node} does not run ({field}: {wrong}); so the node is NotReady, though the machine and its containers go on.",
+        "On {node} the kubelet has ended ({field} {wrong}): {components} are out of their Services until it runs again.",
     ),
 }
 """Ways to put each mechanism, one or two sentences without an end of their own."""

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from sregym_env.kube.status import go_quote
+from sregym_env.sim.network.local_ports import SAFE_SYSCTLS
 
 
 class Violation(NamedTuple):
@@ -36,14 +37,6 @@ _VOLUMES = frozenset(
     {
         "configMap", "csi", "downwardAPI", "emptyDir", "ephemeral", "persistentVolumeClaim", "projected",
         "secret",
-    }
-)  # fmt: skip
-_SYSCTLS = frozenset(
-    {
-        "kernel.shm_rmid_forced", "net.ipv4.ip_local_port_range", "net.ipv4.ip_unprivileged_port_start",
-        "net.ipv4.tcp_syncookies", "net.ipv4.ping_group_range", "net.ipv4.ip_local_reserved_ports",
-        "net.ipv4.tcp_keepalive_time", "net.ipv4.tcp_fin_timeout", "net.ipv4.tcp_keepalive_intvl",
-        "net.ipv4.tcp_keepalive_probes", "net.ipv4.tcp_rmem", "net.ipv4.tcp_wmem",
     }
 )  # fmt: skip
 _SELINUX_TYPES = frozenset(("", "container_t", "container_init_t", "container_kvm_t", "container_engine_t"))
@@ -209,7 +202,7 @@ def _seccomp(pod: Pod, containers: list[dict[str, Any]]) -> Violation | None:
 
 def _sysctls(pod: Pod, _: list[dict[str, Any]]) -> Violation | None:
     names = [entry["name"] for entry in _context(pod["spec"]).get("sysctls") or ()]
-    bad = [name for name in names if name not in _SYSCTLS]
+    bad = [name for name in names if name not in SAFE_SYSCTLS]
     return Violation("forbidden sysctls", ", ".join(bad)) if bad else None
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from sregym_env.kube.types import Manifest
 from sregym_env.sim.containers import nodefit
 from sregym_env.sim.containers.resources import allocatable, pod_requests
+from sregym_env.sim.network.local_ports import SAFE_SYSCTLS
 from sregym_env.sim.world import SimWorld
 
 _ELSEWHERE = (
@@ -32,6 +33,22 @@ def refusal(world: SimWorld, pod: Manifest, node: Manifest) -> tuple[str, str] |
     for name, amount in pod_requests(pod).named():
         if amount and used.get(name, 0) + amount > capacity.get(name, 0):
             return _refused(name, amount, used.get(name, 0), capacity.get(name, 0))
+    return None
+
+
+def forbidden(pod: Manifest) -> tuple[str, str] | None:
+    """(reason, message) if the pod brings a setting of the kernel that is not allowed to pods, else None."""
+    spec = pod["spec"]
+    context = spec.get("securityContext")
+    for each in (context or {}).get("sysctls") or ():
+        name, inner = each["name"], each["name"].replace("/", ".")
+        if inner not in SAFE_SYSCTLS:
+            return "SysctlForbidden", f'Pod was rejected: forbidden sysctl: "{name}" not allowlisted'
+        if spec.get("hostNetwork") and inner.startswith("net."):
+            return (
+                "SysctlForbidden",
+                f'Pod was rejected: forbidden sysctl: "{name}" not allowed with host net enabled',
+            )
     return None
 
 

@@ -1,9 +1,9 @@
-"""Node-pressure eviction: what a kubelet does when its node runs out of memory."""
+"""Node-pressure eviction: what a kubelet does when its node runs out of memory, or has less of its disk free than it wants."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sregym_env.kube import conditions
@@ -11,10 +11,13 @@ from sregym_env.kube.durations import rfc3339
 from sregym_env.kube.quantity import bytes_, format_bytes
 from sregym_env.kube.types import Manifest
 from sregym_env.runtime.clock import MINUTE, SECOND
+from sregym_env.runtime.streams import keyed_bits
 from sregym_env.sim import apiserver
 from sregym_env.sim.apiserver import events
 from sregym_env.sim.containers.resources import allocatable, pod_requests
+from sregym_env.sim.machines.kubelet import disks
 from sregym_env.sim.machines.kubelet.state import PodRecord
+from sregym_env.sim.programs.machine import kubelet_unit
 from sregym_env.sim.world import SimWorld
 
 THRESHOLD = 100 * 2**20
@@ -22,10 +25,12 @@ THRESHOLD = 100 * 2**20
 TRANSITION = 5 * MINUTE
 """How long pressure must have been over before the condition says so."""
 MONITOR = 10 * SECOND
+CRITICAL = 2_000_000_000
+"""The priority of what a cluster cannot do without (``SystemCriticalPriority``)."""
 
 
 def look(world: SimWorld) -> None:
-    """Evict one pod from every node whose memory is short, and keep the pressure conditions."""
+    """Evict one pod from every node whose memory or disk is short, and keep the pressure conditions."""
     used: dict[str, int] = {}
     for process in world.processes.values():
         used[process.node] = used.get(process.node, 0) + process.memory
@@ -36,7 +41,7 @@ def look(world: SimWorld) -> None:
         free = allocatable(node).get("memory", 0) - used.get(name, 0)
         if free < THRESHOLD and f"node.down:{name}" not in world.memory:
             world.memory[slot] = world.clock
-            _set_pressure(world, node, True)
+            _set_pressure(world, node, _MEMORY, True)
             # One pod at a time: its end may be enough (the eviction manager kills at most one an interval).
             _evict(world, node, free)
             again = True
@@ -44,10 +49,82 @@ def look(world: SimWorld) -> None:
             again = True
             if world.clock - world.memory[slot] >= TRANSITION:
                 del world.memory[slot]
-                _set_pressure(world, node, False)
+                _set_pressure(world, node, _MEMORY, False)
+        if kubelet_unit.loaded_text(world, name) and f"node.down:{name}" not in world.memory:
+            again = _look_at_disk(world, name) or again
     _check_empty_dirs(world)
     if again:
         world.after(MONITOR, "kubelet.look")
+
+
+def _look_at_disk(world: SimWorld, name: str) -> bool:
+    """Keep the pressure of a disk, and evict one pod while it lasts; whether to look again."""
+    node, slot = world.store.get("nodes", "", name), f"{kubelet_unit.PRESSED}{name}"
+    short = None if node is None else disks.shortage(world, node)
+    if node is None:
+        return False
+    if short is not None:
+        world.memory[slot] = world.clock
+        _set_pressure(world, node, _DISK, True)
+        return _evict_from_disk(world, name, short)
+    if slot in world.memory and world.clock - world.memory[slot] < TRANSITION:
+        return True
+    world.memory.pop(slot, None)
+    _set_pressure(world, node, _DISK, False)
+    return False
+
+
+def _evict_from_disk(world: SimWorld, name: str, short: disks.Shortage) -> bool:
+    """Fail the pod that uses most of the disk, lowest priority first; whether there was one.
+
+    Pods that tolerate a short disk, as those of DaemonSets, stay: they would only come back.
+    """
+    ranked = []
+    for record in world.runtime.values():
+        if not isinstance(record, PodRecord) or record.node != name or record.failed is not None:
+            continue
+        pod = world.store.get("pods", record.namespace, record.name)
+        if pod is None or _stays(pod):
+            continue
+        used = _on_disk(world, pod)
+        ranked.append(
+            (pod["spec"].get("priority", 0), -used, record.namespace, record.name, record, pod, used)
+        )
+    if not ranked:
+        return False
+    *_, record, pod, used = min(ranked, key=lambda entry: entry[:4])
+    container = pod["spec"]["containers"][0]
+    request = ((container.get("resources") or {}).get("requests") or {}).get("ephemeral-storage", "0")
+    message = (
+        f"The node was low on resource: ephemeral-storage. Threshold quantity: {format_bytes(short.threshold)}, "
+        f"available: {short.available // 1024}Ki. Container {container['name']} was using {used // 1024}Ki, request is {request}, "
+        "has larger consumption of ephemeral-storage. "
+    )
+    _note_disruption(world, pod, message)
+    _fail(world, pod, record, message)
+    return True
+
+
+def _stays(pod: Manifest) -> bool:
+    """Whether a kubelet lets a pod be: those of the machine itself, critical ones, and who bears a short disk."""
+    annotations = pod["metadata"].get("annotations") or {}
+    if "kubernetes.io/config.mirror" in annotations or "deletionTimestamp" in pod["metadata"]:
+        return True
+    if (pod.get("status") or {}).get("phase") in ("Succeeded", "Failed"):
+        return True
+    if pod["spec"].get("priority", 0) >= CRITICAL:
+        return True
+    return any(
+        each.get("key") in (None, "", "node.kubernetes.io/disk-pressure") and each.get("operator") == "Exists"
+        for each in pod["spec"].get("tolerations") or ()
+    )
+
+
+def _on_disk(world: SimWorld, pod: Manifest) -> int:
+    """Bytes of a disk that a pod has filled: its log, and what it has written outside its volumes."""
+    uid = pod["metadata"]["uid"]
+    written = sum(_layer(world, uid, container["name"]) for container in pod["spec"]["containers"])
+    return written + 4096 * (6 + keyed_bits("log", uid) % 900)
 
 
 def _check_empty_dirs(world: SimWorld) -> None:
@@ -183,39 +260,58 @@ def _resident(world: SimWorld, uid: str, container: str) -> int:
     return 0 if process is None else process.memory
 
 
-def _set_pressure(world: SimWorld, node: Manifest, pressed: bool) -> None:
+@dataclass(frozen=True, slots=True)
+class _Pressure:
+    """How a kubelet speaks of one kind of pressure."""
+
+    type: str
+    short: str
+    """The reasons of the condition, its text and what is to be reclaimed."""
+    enough: str
+    text: tuple[str, str]
+    reclaimed: str
+
+
+_MEMORY = _Pressure(
+    "MemoryPressure",
+    "HasInsufficientMemory",
+    "HasSufficientMemory",
+    ("kubelet has insufficient memory available", "kubelet has sufficient memory available"),
+    "memory",
+)
+_DISK = _Pressure(
+    "DiskPressure",
+    "HasDiskPressure",
+    "HasNoDiskPressure",
+    ("kubelet has disk pressure", "kubelet has no disk pressure"),
+    "ephemeral-storage",
+)
+
+
+def _set_pressure(world: SimWorld, node: Manifest, kind: _Pressure, pressed: bool) -> None:
     old = node.get("status") or {}
     wanted = "True" if pressed else "False"
+    word = kind.short if pressed else kind.enough
     made: list[dict[str, Any]] = []
     changed = False
     for condition in old.get("conditions", ()):
-        if condition["type"] == "MemoryPressure" and condition["status"] != wanted:
+        if condition["type"] == kind.type and condition["status"] != wanted:
             changed = True
             condition = {
                 **condition,
                 "status": wanted,
                 "lastTransitionTime": rfc3339(world.clock),
-                "reason": "KubeletHasInsufficientMemory" if pressed else "KubeletHasSufficientMemory",
-                "message": f"kubelet has {'in' if pressed else ''}sufficient memory available",
+                "reason": f"Kubelet{word}",
+                "message": kind.text[0 if pressed else 1],
             }
         made.append(condition)
     if not changed:
         return
     name = node["metadata"]["name"]
-    reason = "NodeHasInsufficientMemory" if pressed else "NodeHasSufficientMemory"
+    reason = f"Node{word}"
+    said = [("Normal", reason, f"Node {name} status is now: {reason}")]
     if pressed:
-        text = "Attempting to reclaim memory"
-        events.record(
-            world, node, "Warning", "EvictionThresholdMet", text, component="kubelet", host=name, uid=name
-        )
-    events.record(
-        world,
-        node,
-        "Normal",
-        reason,
-        f"Node {name} status is now: {reason}",
-        component="kubelet",
-        host=name,
-        uid=name,
-    )
+        said.insert(0, ("Warning", "EvictionThresholdMet", f"Attempting to reclaim {kind.reclaimed}"))
+    for level, why, text in said:
+        events.record(world, node, level, why, text, component="kubelet", host=name, uid=name)
     apiserver.update_status(world, "nodes", "", name, {**old, "conditions": made})

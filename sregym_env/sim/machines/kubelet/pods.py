@@ -70,16 +70,16 @@ def _admit(world: SimWorld, pod: Manifest, node_name: str) -> bool:
         return False
     bound = any(condition["type"] == "PodScheduled" for condition in old.get("conditions", ()))
     # Who has the condition came through the scheduler, which has checked the same.
-    if not bound:
-        refused = admission.refusal(world, pod, node)
-        if refused is not None:
-            reason, message = refused
-            # Only the status has the prefix, not the event (``rejectPod``).
-            text = message.removeprefix("Pod was rejected: ")
-            events.record(world, pod, "Warning", reason, text, component="kubelet", host=node_name)
-            refusal = status.rejected(world, pod, reason, message)
-            apiserver.update_status(world, "pods", metadata["namespace"], metadata["name"], refusal)
-            return False
+    refused = None if bound else admission.refusal(world, pod, node)
+    refused = refused or admission.forbidden(pod)
+    if refused is not None:
+        reason, message = refused
+        # Only the status has the prefix, not the event (``rejectPod``).
+        text = message.removeprefix("Pod was rejected: ")
+        events.record(world, pod, "Warning", reason, text, component="kubelet", host=node_name)
+        refusal = status.rejected(world, pod, reason, message)
+        apiserver.update_status(world, "pods", metadata["namespace"], metadata["name"], refusal)
+        return False
     spec = pod["spec"]
     inits = spec.get("initContainers", ())
     known: dict[str, Container] = {}

@@ -9,7 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from sregym_env.cluster.disturbances import OF_MACHINES, NodeDown, RegistryLogin
+from sregym_env.cluster.disturbances import (
+    OF_MACHINES,
+    KubeletSetting,
+    KubeletStopped,
+    NodeDown,
+    RegistryLogin,
+)
 from sregym_env.kube.types import Manifest
 from sregym_env.runtime.clock import SECOND
 from sregym_env.runtime.frozen import evolve
@@ -78,7 +84,8 @@ def _settled(world: SimWorld, probe: Probe, kind: ProbeKind, config: Mapping[str
         return True
     # A failing disk is in the way of commands alone, and what a registry says in that of no probe.
     return all(
-        isinstance(each, NodeDown | RegistryLogin) or (isinstance(each, OF_MACHINES) and "exec" not in config)
+        isinstance(each, KubeletSetting | KubeletStopped | NodeDown | RegistryLogin)
+        or (isinstance(each, OF_MACHINES) and "exec" not in config)
         for each in world.disturbances
     )
 

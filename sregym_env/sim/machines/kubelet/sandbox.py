@@ -7,6 +7,7 @@ from sregym_env.runtime.frozen import evolve
 from sregym_env.sim.machines.kubelet.state import PodRecord
 from sregym_env.sim.machines.kubelet.status import internal_ip
 from sregym_env.sim.machines.kubelet.sync import Sync
+from sregym_env.sim.network.local_ports import RANGE, sysctls, taken_as
 from sregym_env.sim.world import SimWorld, interfaces
 
 SETUP = (0.4, 1.1)
@@ -25,6 +26,11 @@ def ensure(sync: Sync) -> bool:
     if record.sandbox_at == READY:
         return True
     problem = _no_runtime(sync)
+    if problem:
+        sync.event("Warning", "FailedCreatePodSandBox", f"Failed to create pod sandbox: {problem}")
+        sync.look_again(sync.now + RETRY)
+        return False
+    problem = _refused(sync) if 0 < record.sandbox_at <= sync.now else ""
     if problem:
         sync.event("Warning", "FailedCreatePodSandBox", f"Failed to create pod sandbox: {problem}")
         sync.look_again(sync.now + RETRY)
@@ -59,6 +65,20 @@ def _no_runtime(sync: Sync) -> str:
         return ""
     what = f'failed to get sandbox runtime: no runtime for "{handler}" is configured'
     return f"rpc error: code = Unknown desc = {what}"
+
+
+def _refused(sync: Sync) -> str:
+    """What the kernel refuses of the settings that the pod brings for its network namespace; empty where it takes all."""
+    if "securityContext" not in sync.spec:
+        return ""
+    value = sysctls({"spec": sync.spec}).get(RANGE)
+    if value is None or taken_as(value) is not None:
+        return ""
+    where = f"write sysctl key {RANGE}: write /proc/sys/{RANGE.replace('.', '/')}: invalid argument"
+    return (
+        "rpc error: code = Unknown desc = failed to start sandbox: failed to create containerd task: failed to create shim task: OCI "
+        f"runtime create failed: runc create failed: unable to start container process: error during container init: {where}: unknown"
+    )
 
 
 def _address(world: SimWorld, node: str) -> str:

@@ -69,6 +69,9 @@ def kernel_release(world: SimWorld, node: str) -> str:
 def privileged(ctx: ProcessContext) -> bool:
     """Whether the container may do what the kernel keeps from containers."""
     process = ctx.process
+    if not process.namespace:
+        # Who is logged in on the machine itself.
+        return True
     pod = ctx.world.store.get("pods", process.namespace, process.pod) or {"spec": {}}
     for field in ("containers", "initContainers", "ephemeralContainers"):
         for container in pod["spec"].get(field) or ():
@@ -272,6 +275,8 @@ def df(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> Ex
     wanted = [shell.resolve(word) for word in argv[1:] if not word.startswith("-")]
     mounts = ctx.process.mounts
     rows = [("overlay", "/"), ("tmpfs", "/dev"), ("/dev/nvme1n1p1", "/etc/hosts")]
+    if not ctx.process.namespace:
+        rows, mounts = [("/dev/nvme1n1p1", "/"), ("tmpfs", "/run")], ()
     rows += [("/dev/nvme1n1p1", m.path) for m in mounts if m.kind in ("pvc", "hostpath", "emptydir")]
     rows += [("tmpfs", m.path) for m in mounts if m.kind in ("secret", "projected")]
     if wanted:
@@ -359,12 +364,12 @@ def journalctl(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shel
     flags = dict(given)
     if operands:
         return _failed(f"Failed to add match '{operands[0]}': Invalid argument\n")
-    kernel, _ = _kernel_records(ctx)
+    kernel, each = _kernel_records(ctx)
     if "k" in flags:
         found = kernel
     else:
         found = sorted(
-            [*(() if units else kernel), *records.daemons(ctx.world, ctx.process.node)],
+            [*(() if units else kernel), *records.daemons(ctx.world, ctx.process.node, each.booted)],
             key=lambda record: record.time,
         )
         found = [record for record in found if not units or record.unit in units]
@@ -409,17 +414,18 @@ def journalctl(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shel
     if not found:
         return ExecResult("-- No entries --\n")
     return ExecResult(
-        "".join(_journal_line(record, ctx.process.node, flags.get("o", "short")) for record in found)
+        "".join(journal_line(record, ctx.process.node, flags.get("o", "short")) for record in found)
     )
 
 
-def _journal_line(record: Record, node: str, form: str) -> str:
-    number = records.PIDS.get(record.unit)
-    who = record.unit if number is None else f"{record.unit}[{number}]"
+def journal_line(record: Record, node: str, form: str) -> str:
+    """One line of the journal in one of its forms."""
+    number = record.pid or records.PIDS.get(record.by or record.unit)
+    who = (record.by or record.unit) if number is None else f"{record.by or record.unit}[{number}]"
     if form == "cat":
         return record.text + "\n"
     if form.startswith("json"):
-        fields = {"__REALTIME_TIMESTAMP": str(record.time), "_HOSTNAME": node, "PRIORITY": str(record.priority), "SYSLOG_IDENTIFIER": record.unit,
+        fields = {"__REALTIME_TIMESTAMP": str(record.time), "_HOSTNAME": node, "PRIORITY": str(record.priority), "SYSLOG_IDENTIFIER": record.by or record.unit,
                   "MESSAGE": record.text}  # fmt: skip
         return json.dumps(fields) + "\n"
     stamp = {

@@ -38,9 +38,11 @@ _SETTINGS = {
     "kernel/threads-max": "255583",
     "net/core/somaxconn": "4096",
     "net/ipv4/ip_local_port_range": "32768\t60999",
+    "net/ipv4/ip_unprivileged_port_start": "1024",
     "net/ipv4/tcp_fin_timeout": "60",
     "net/ipv4/tcp_keepalive_time": "7200",
     "net/ipv4/tcp_max_syn_backlog": "4096",
+    "net/ipv4/tcp_syncookies": "1",
     "net/ipv4/tcp_tw_reuse": "2",
     "net/netfilter/nf_conntrack_max": "262144",
     "vm/max_map_count": "65530",
@@ -318,13 +320,23 @@ def of_process(figures: Callable[[], ContainerFigures], process: Process) -> Lat
             f"voluntary_ctxt_switches:\t{switched}\nnonvoluntary_ctxt_switches:\t{switched // 12}\n"
         )
 
-    return {"limits": _limits, "status": status, "cgroup": partial(_text, "0::/\n")}
+    return {
+        "limits": partial(_limits, process.open_files),
+        "status": status,
+        "cgroup": partial(_text, "0::/\n"),
+    }
 
 
-def _limits() -> str:
+def _limits(open_files: int = 0) -> str:
     head = f"{'Limit':<25} {'Soft Limit':<20} {'Hard Limit':<20} {'Units':<10}\n"
     return head + "".join(
-        f"{name:<25} {soft:<20} {hard:<20} {unit:<10}\n" for name, soft, hard, unit in _LIMITS
+        f"{name:<25} {soft:<20} {hard:<20} {unit:<10}\n"
+        for name, soft, hard, unit in (
+            (row[0], str(open_files), str(open_files), row[3])
+            if open_files and row[0] == "Max open files"
+            else row
+            for row in _LIMITS
+        )
     )
 
 
@@ -367,6 +379,14 @@ def of_network(
         "net/sockstat": sockets,
         "net/tcp": listening,
         "net/tcp6": partial(_text, _TCP6),
+    }
+
+
+def of_namespace(settings: Mapping[str, str]) -> Late:
+    """The settings of a network namespace that are its own: names below /proc."""
+    return {
+        f"sys/{name.replace('.', '/')}": partial(_text, "\t".join(value.split()) + "\n")
+        for name, value in settings.items()
     }
 
 

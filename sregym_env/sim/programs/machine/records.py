@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Any
 
 from sregym_env.cluster.disturbances import DiskCorruption, DiskReadErrors
@@ -14,6 +15,7 @@ from sregym_env.kube.types import Manifest
 from sregym_env.runtime import effort
 from sregym_env.runtime.clock import SECOND
 from sregym_env.runtime.streams import keyed_bits
+from sregym_env.sim.programs.machine import kubelet_unit
 from sregym_env.sim.programs.machine.kernel_files import container_statuses, slice_of
 from sregym_env.sim.world import SimWorld
 from sregym_env.sim.world.figures import failing
@@ -27,6 +29,9 @@ DISK_ERROR_SECONDS = 9
 
 CHECKSUM_SECONDS = 400
 """Assumed mean time between checksums of a file system's own blocks that do not fit, on a disk that corrupts what it brings."""
+
+FAILURES_KEPT = 60
+"""Starts of a kubelet that fails which a journal still holds."""
 
 PIDS = {"kubelet": 1287, "containerd": 812, "systemd": 1}
 
@@ -42,6 +47,10 @@ class Record:
     text: str
     priority: int = 6
     """As syslog counts: 3 is an error, 4 a warning, 6 a piece of information."""
+    by: str = ""
+    """Who says it, if not the unit itself: systemd."""
+    pid: int = 0
+    """The number of its process, where it is not the one that the daemon has had since the machine booted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,9 +268,9 @@ def _file_system(world: SimWorld, node: str) -> Iterator[Record]:
 # --- the kubelet and containerd ---------------------------------------------------------------------
 
 
-def daemons(world: SimWorld, node: str) -> list[Record]:
+def daemons(world: SimWorld, node: str, booted: int) -> list[Record]:
     """What the kubelet and containerd of a machine have logged of its pods, oldest first: as far back as events go."""
-    found: list[Record] = list(_runs(world, node))
+    found: list[Record] = [*_life(world, node, booted), *_runs(world, node)]
     for event in world.store.list("events"):
         if (event.get("source") or {}).get("host") != node or event["involvedObject"].get("kind") != "Pod":
             continue
@@ -278,6 +287,77 @@ def daemons(world: SimWorld, node: str) -> list[Record]:
             )
         )
     return sorted(found, key=lambda record: record.time)
+
+
+def started(world: SimWorld, node: str, booted: int) -> int:
+    """When a kubelet was started last that nobody has stopped since the world was made: with its machine, or some days later."""
+    bits = keyed_bits("kubelet restarted", node, booted)
+    later = booted + (bits >> 8) % (9 * 86_400) * SECOND
+    return later if bits % 3 == 0 and later < world.clock - 86_400 * SECOND else booted + 11 * SECOND
+
+
+def pid_of(world: SimWorld, node: str) -> int:
+    """The process number of a machine's kubelet, the last one if there is none."""
+    turns = kubelet_unit.of(world, node).turns
+    return _pid(node, turns[-1].time) if turns else PIDS["kubelet"]
+
+
+def _pid(node: str, time: int) -> int:
+    return 20_000 + keyed_bits("kubelet", node, time) % 900_000
+
+
+_SAID = "kubelet.service - kubelet: The Kubernetes Node Agent"
+
+
+def _life(world: SimWorld, node: str, booted: int) -> Iterator[Record]:
+    """How the kubelet was started, stopped, and has failed."""
+    begun = booted + 11 * SECOND
+    yield Record(begun, "kubelet", f"Started {_SAID}.", by="systemd")
+    again = started(world, node, booted)
+    if again != begun:
+        yield from _stopping(again - SECOND)
+        yield Record(again, "kubelet", f"Started {_SAID}.", by="systemd")
+    running = True
+    turns = kubelet_unit.of(world, node).turns
+    for turn, after in zip_longest(turns, turns[1:]):
+        if running:
+            yield from _stopping(turn.time)
+        running = turn.kind == "running"
+        if running:
+            yield Record(turn.time, "kubelet", f"Started {_SAID}.", by="systemd")
+            pid = _pid(node, turn.time)
+            machine = world.plan.machine(node)
+            version = "" if machine is None else machine.kubelet
+            yield _klog(
+                turn.time + 90_000, "I", "server.go:520", f'"Kubelet version" kubeletVersion="{version}"', pid
+            )
+        elif turn.kind == "failing":
+            yield from _failing(node, turn, world.clock if after is None else after.time)
+
+
+def _stopping(time: int) -> Iterator[Record]:
+    yield Record(time, "kubelet", f"Stopping {_SAID}...", by="systemd")
+    yield Record(time + 40_000, "kubelet", "kubelet.service: Deactivated successfully.", by="systemd")
+    yield Record(time + 41_000, "kubelet", f"Stopped {_SAID}.", by="systemd")
+
+
+def _failing(node: str, turn: kubelet_unit.Turn, until: int) -> Iterator[Record]:
+    """A kubelet that ends at once, and that systemd starts again and again."""
+    period = kubelet_unit.RESTART_SECONDS * SECOND
+    count = max(0, until - turn.time) // period
+    for number in range(max(0, count - FAILURES_KEPT), count + 1):
+        time = turn.time + number * period
+        if number:
+            text = f"kubelet.service: Scheduled restart job, restart counter is at {number}."
+            yield Record(time, "kubelet", text, by="systemd")
+        yield Record(time + 2_000, "kubelet", f"Started {_SAID}.", by="systemd")
+        text = f'"command failed" err={json.dumps(turn.complaint)}'
+        yield _klog(time + 160_000, "E", "run.go:72", text, _pid(node, time))
+        over = "kubelet.service: Main process exited, code=exited, status=1/FAILURE"
+        yield Record(time + 171_000, "kubelet", over, 5, by="systemd")
+        yield Record(
+            time + 171_500, "kubelet", "kubelet.service: Failed with result 'exit-code'.", 4, by="systemd"
+        )
 
 
 def _runs(world: SimWorld, node: str) -> Iterator[Record]:
@@ -382,10 +462,11 @@ def _identity(pod: Manifest | None, container: str) -> str:
     return ""
 
 
-def _klog(time: int, level: str, place: str, text: str) -> Record:
+def _klog(time: int, level: str, place: str, text: str, pid: int = 0) -> Record:
     moment = rfc3339(time)
     stamp = f"{level}{moment[5:7]}{moment[8:10]} {moment[11:19]}.{time % SECOND:06d}"
-    return Record(time, "kubelet", f"{stamp} {PIDS['kubelet']:7d} {place}] {text}", 3 if level == "E" else 6)
+    line = f"{stamp} {pid or PIDS['kubelet']:7d} {place}] {text}"
+    return Record(time, "kubelet", line, 3 if level == "E" else 6, pid=pid)
 
 
 def _containerd(time: int, level: str, text: str) -> str:

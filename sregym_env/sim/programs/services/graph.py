@@ -46,6 +46,13 @@ def asked(settings: ServiceSettings) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*starts, *found)))
 
 
+def calls(settings: ServiceSettings, operation: str) -> tuple[Ask, ...]:
+    """What an operation asks of others, as often as it does, where it cannot do without and no cache knows."""
+    handler = settings.handler(operation)
+    asks = _asks(handler.steps) if handler is not None else ()
+    return tuple(ask for ask, missed in asks if not missed and ask.lost.then != "ignore")
+
+
 def reached(services: Mapping[str, ServiceSettings], entry: str, operation: str) -> dict[str, set[str]]:
     """Operations that a request cannot do without, by whom it asks for them; the entry first."""
     found: dict[str, set[str]] = {}

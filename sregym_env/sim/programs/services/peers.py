@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from sregym_env.kube.durations import parse_duration
+from sregym_env.sim.network import local_ports
 from sregym_env.sim.processes.context import ProcessContext
 from sregym_env.sim.programs import consul
 from sregym_env.sim.programs.mongo_data import Document
@@ -145,6 +146,8 @@ def addresses(ctx: ProcessContext, peer: Peer) -> Addresses:
             return ((host, port),) if host else ()
         case Registered(name, registry):
             known: Mapping[str, Addresses] = ctx.process.state.get("resolved", {})
+            if not watched(ctx, peer):
+                return known.get(name, ())
             agent = ctx.peer(*fixed(ctx, registry))
             if agent is None or agent.process.program != "consul":
                 return known.get(name, ())
@@ -154,6 +157,24 @@ def addresses(ctx: ProcessContext, peer: Peer) -> Addresses:
             if current != known.get(name):
                 ctx.settle_entry("resolved", name, current)
             return current
+
+
+def watches(ctx: ProcessContext, peers: Iterable[Peer]) -> Iterator[tuple[Peer, tuple[str, int]]]:
+    """(peer, its registry) of those whom a client of a registry watches there, each by a blocking query over a connection of its
+    own; in the order in which it begins."""
+    for peer in peers:
+        if isinstance(peer.address, Registered):
+            yield peer, fixed(ctx, peer.address.registry)
+
+
+def watched(ctx: ProcessContext, peer: Peer) -> bool:
+    """Whether there is a port left for the connection over which a peer is watched: who came first keeps his."""
+    number = local_ports.few(ctx.world, ctx.process)
+    if not number:
+        return True
+    service = ctx.image.binaries[ctx.process.binary].settings
+    found = [each.name for each, _ in watches(ctx, getattr(service, "peers", ()))]
+    return peer.name in found[:number] or peer.name not in found
 
 
 def only(ctx: ProcessContext, peer: Peer) -> tuple[str, int]:

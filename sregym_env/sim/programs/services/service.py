@@ -10,6 +10,7 @@ from sregym_env.sim.processes.context import ProcessContext
 from sregym_env.sim.programs.defaults import Quiet
 from sregym_env.sim.programs.flagd import resolve
 from sregym_env.sim.programs.services import starting
+from sregym_env.sim.programs.services.peers import watches
 from sregym_env.sim.programs.services.settings import ServiceSettings, settings_of
 from sregym_env.sim.programs.services.trail import served
 from sregym_env.sim.programs.services.values import positive
@@ -55,6 +56,10 @@ class Service(Quiet):
                 return Flow(0.0, 0.0002, ((Failure("unavailable", "NOT_SERVING"), 1.0),))
             return Flow(1.0, 0.0002)
         return settings.wire.unknown(call, call.operation in settings.lacks)
+
+    def standing(self, ctx: ProcessContext) -> list[tuple[str, int]]:
+        """Connections that it holds all the time: blocking queries at a registry."""
+        return [registry for _, registry in watches(ctx, settings_of(ctx).peers)]
 
     def request(self, ctx: ProcessContext, request: HttpRequest, port: int) -> HttpResponse | None:
         """Answer over HTTP: routes of a web service, ``/metrics`` of the others."""

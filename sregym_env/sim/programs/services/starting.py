@@ -15,7 +15,7 @@ from sregym_env.runtime.clock import SECOND, seconds
 from sregym_env.sim.processes.context import ProcessContext
 from sregym_env.sim.programs import consul
 from sregym_env.sim.programs.services.drivers import DRIVERS
-from sregym_env.sim.programs.services.peers import fixed
+from sregym_env.sim.programs.services.peers import Registered, fixed, watched, watches
 from sregym_env.sim.programs.services.settings import ServiceSettings
 from sregym_env.sim.programs.services.steps import (
     NOTICED,
@@ -66,6 +66,17 @@ class _Start:
         for index in range(first, len(self.settings.start)):
             if not self._take(self.settings.start[index], index, attempt if index == first else 0):
                 return
+        self._unwatched()
+
+    def _unwatched(self) -> None:
+        """What the client of a registry writes itself of names that it has no port left to watch."""
+        for peer, (host, port) in watches(self.ctx, self.settings.peers):
+            if watched(self.ctx, peer) or not isinstance(peer.address, Registered):
+                continue
+            address = next(iter(self.ctx.connect(host, port).resolution.addresses), host)
+            url = f"http://{host}:{port}/v1/health/service/{peer.address.name}?passing=1"
+            text = f'Get "{url}": dial tcp {address}:{port}: connect: cannot assign requested address'
+            self._print(f"{{time|%Y/%m/%d %H:%M:%S}} lb: error retrieving instances from Consul: {text}")
 
     def _take(self, step: Start, index: int, attempt: int) -> bool:
         """Whether the start goes on at once."""

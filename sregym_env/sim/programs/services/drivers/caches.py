@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from sregym_env.sim.processes.context import ProcessContext
 from sregym_env.sim.programs import servers
+from sregym_env.sim.programs.services.drivers.connecting import lives
 from sregym_env.sim.programs.services.drivers.driver import Plain, required
 from sregym_env.sim.programs.services.peers import Peer, only, password
 from sregym_env.sim.programs.services.steps import Ask
-from sregym_env.sim.world.program import Call, Failure, Flow
+from sregym_env.sim.world.program import POOLED, Call, Failure, Flow, Keeping
 
 
 class _Cache(Plain):
@@ -15,13 +16,21 @@ class _Cache(Plain):
     """The server that it speaks to."""
     patience = 1.0
     """Seconds until it gives up."""
+    rotates = False
+    """Whether its pools close connections that are old (``connection_lifetime``)."""
 
     def send(self, ctx: ProcessContext, peer: Peer, ask: Ask, share: float) -> Flow:
         """One command on a key space."""
         host, port = only(ctx, peer)
         call = Call(ask.operation, (("space", ask.of), *password(ctx, peer.account)))
         flow = ctx.call(
-            host, port, call, share=share, timeout=peer.timeout or self.patience, required=required(ask)
+            host,
+            port,
+            call,
+            share=share,
+            timeout=peer.timeout or self.patience,
+            required=required(ask),
+            keeping=Keeping(shared=False, lives=lives(ctx, peer)) if self.rotates else POOLED,
         )
         if not flow.failures:
             return flow
@@ -48,10 +57,13 @@ class RedisPlusPlus(_Cache):
     """Pools of connections; every failure is an exception."""
 
     program = "redis"
+    rotates = True
 
     @staticmethod
     def _worded(failure: Failure) -> str:
         match failure.kind:
+            case "no_port":
+                return "Failed to connect to Redis: Cannot assign requested address"
             case "refused":
                 return "Failed to connect to Redis: Connection refused"
             case "no_such_host":
@@ -73,7 +85,7 @@ class Libmemcached(_Cache):
     @staticmethod
     def _worded(failure: Failure) -> str:
         match failure.kind:
-            case "refused" | "reset":
+            case "no_port" | "refused" | "reset":
                 return "CONNECTION FAILURE"
             case "no_such_host" | "dns_timeout":
                 return "HOSTNAME LOOKUP FAILURE"

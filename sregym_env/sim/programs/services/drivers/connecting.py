@@ -2,13 +2,31 @@
 
 from __future__ import annotations
 
+from math import inf
+
+from sregym_env.kube.quantity import milli
 from sregym_env.sim.processes.context import ProcessContext
+from sregym_env.sim.programs.services.peers import Peer
+from sregym_env.sim.programs.services.values import config
 
 
 def client(ctx: ProcessContext) -> str:
     """The identity of a process towards a server, ``pod-uid/container/restart``: its pooled connections die with it."""
     process = ctx.process
     return f"{process.key[0]}/{process.container}/{process.restart}"
+
+
+def workers(ctx: ProcessContext) -> int:
+    """Processes or threads of a server that starts one for every core of its machine."""
+    machine = ctx.world.store.get("nodes", "", ctx.process.node)
+    cpu = "1" if machine is None else str(machine["status"]["capacity"].get("cpu", "1"))
+    return max(milli(cpu) // 1000, 1)
+
+
+def lives(ctx: ProcessContext, peer: Peer) -> float:
+    """Seconds after which the C++ services' pools close a connection to a peer, as their configuration says."""
+    found = config(ctx).get(f"{peer.name}.keepalive_ms", "")
+    return float(found) / 1000 if str(found).isdecimal() and int(found) else inf
 
 
 def address(ctx: ProcessContext, host: str, port: int) -> str:

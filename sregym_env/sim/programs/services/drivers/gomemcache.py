@@ -7,7 +7,7 @@ from sregym_env.sim.programs import servers
 from sregym_env.sim.programs.services.drivers.driver import Plain, required
 from sregym_env.sim.programs.services.peers import Peer, only
 from sregym_env.sim.programs.services.steps import Ask
-from sregym_env.sim.world.program import Call, Failure, Flow
+from sregym_env.sim.world.program import POOLED, Call, Failure, Flow
 
 
 class Gomemcache(Plain):
@@ -20,7 +20,9 @@ class Gomemcache(Plain):
             text = "memcache: no servers configured or available"
             return Flow(0.0, 0.0, ((Failure("error", text), 1.0),))
         call = Call(ask.operation, (("space", ask.of),))
-        return ctx.call(host, port, call, share=share, timeout=peer.timeout, required=required(ask))
+        return ctx.call(
+            host, port, call, share=share, timeout=peer.timeout, required=required(ask), keeping=POOLED
+        )
 
     def holds(self, ctx: ProcessContext, peer: Peer, space: str) -> bool | None:
         """What the server remembers."""

@@ -9,7 +9,7 @@ from sregym_env.sim.processes.context import ProcessContext
 from sregym_env.sim.programs.services.drivers.driver import Plain, required
 from sregym_env.sim.programs.services.peers import Peer, only
 from sregym_env.sim.programs.services.steps import Ask
-from sregym_env.sim.world.program import Call, Failure, Flow
+from sregym_env.sim.world.program import FRESH, POOLED, Call, Failure, Flow
 
 _ADDRESS = re.compile(r"dial tcp ([0-9a-fA-F.:\[\]]+:\d+)")
 
@@ -17,6 +17,7 @@ _ADDRESS = re.compile(r"dial tcp ([0-9a-fA-F.:\[\]]+:\d+)")
 class _Client(Plain, ABC):
     patience = 0.0
     """Seconds that it waits for an answer; 0 for the transport's own."""
+    keeping = POOLED
 
     def send(self, ctx: ProcessContext, peer: Peer, ask: Ask, share: float) -> Flow:
         """One request; every status beyond 299 is a failure."""
@@ -28,6 +29,7 @@ class _Client(Plain, ABC):
             share=share,
             timeout=peer.timeout or self.patience,
             required=required(ask),
+            keeping=self.keeping,
         )
         if not flow.failures:
             return flow
@@ -61,6 +63,8 @@ class NodeFetch(_Client):
             return f"HTTP error! status: {failure.status}"
         found = _ADDRESS.search(failure.text)
         match failure.kind:
+            case "no_port":
+                cause = f"connect EADDRNOTAVAIL {found[1] if found else url}"
             case "refused":
                 cause = f"connect ECONNREFUSED {found[1] if found else url}"
             case "no_such_host":
@@ -75,12 +79,19 @@ class NodeFetch(_Client):
 
 
 class Reqwest(_Client):
-    """``reqwest``."""
+    """``reqwest``; the services make a client, with a pool of its own, for every request."""
+
+    keeping = FRESH
 
     def _worded(self, failure: Failure, method: str, url: str) -> str:
         if failure.status:
             return f"HTTP status {'server' if failure.status >= 500 else 'client'} error ({failure.status}) for url ({url})"
-        return f"error sending request for url ({url})"
+        causes = ""
+        if failure.kind == "no_port":
+            causes = (
+                ": client error (Connect): tcp connect error: Cannot assign requested address (os error 99)"
+            )
+        return f"error sending request for url ({url}){causes}"
 
 
 class OpenAiPython(_Client):

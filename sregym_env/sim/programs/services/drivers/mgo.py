@@ -8,7 +8,7 @@ from sregym_env.sim.programs import mongo_server
 from sregym_env.sim.programs.services.drivers.driver import Plain, required
 from sregym_env.sim.programs.services.peers import Peer, credentials, only
 from sregym_env.sim.programs.services.steps import Ask
-from sregym_env.sim.world.program import Call, Failure, Flow
+from sregym_env.sim.world.program import POOLED, Call, Failure, Flow
 
 DIAL_TIMEOUT = 10.0
 """Seconds mgo looks for a reachable server before it gives up."""
@@ -30,7 +30,9 @@ class Mgo(Plain):
         if not host:
             return Flow(0.0, 0.0, ((NOBODY, 1.0),))
         call = _command(ctx, peer, ask.operation, ask.of, _BODY.get(ask.operation, ""))
-        flow = ctx.call(host, port, call, share=share, timeout=DIAL_TIMEOUT, required=required(ask))
+        flow = ctx.call(
+            host, port, call, share=share, timeout=DIAL_TIMEOUT, required=required(ask), keeping=POOLED
+        )
         if all(failure.kind in ("auth", "denied") for failure, _ in flow.failures):
             return flow
         lost = tuple(

@@ -6,12 +6,13 @@ from sregym_env.sim.processes.context import ProcessContext
 from sregym_env.sim.programs.services.drivers.driver import Plain, required
 from sregym_env.sim.programs.services.peers import Peer, credentials, only
 from sregym_env.sim.programs.services.steps import Ask
-from sregym_env.sim.world.program import Call, Failure, Flow
+from sregym_env.sim.world.program import POOLED, Call, Failure, Flow
 
 SELECTION = 0.3
 """Seconds it looks for a server (``serverSelectionTimeoutMS`` of the services)."""
 
 _CAUSES = {
+    "no_port": "cannot assign requested address",
     "refused": "connection refused",
     "reset": "connection closed",
     "timeout": "connection timeout",
@@ -27,7 +28,9 @@ class Mongoc(Plain):
         host, port = only(ctx, peer)
         names = (("database", peer.database), ("collection", ask.of))
         call = Call(ask.operation, (*credentials(ctx, peer.account), *names))
-        flow = ctx.call(host, port, call, share=share, timeout=SELECTION, required=required(ask))
+        flow = ctx.call(
+            host, port, call, share=share, timeout=SELECTION, required=required(ask), keeping=POOLED
+        )
         if not flow.failures:
             return flow
         lost = tuple(

@@ -16,7 +16,7 @@ from sregym_env.sim.programs.services.drivers.driver import Plain, required
 from sregym_env.sim.programs.services.peers import At, Peer, credentials, only
 from sregym_env.sim.programs.services.steps import Ask
 from sregym_env.sim.programs.services.values import value
-from sregym_env.sim.world.program import Call, Failure, Flow
+from sregym_env.sim.world.program import FRESH, POOLED, Call, Failure, Flow
 
 PORT = 5432
 
@@ -100,6 +100,7 @@ class _Sql(Plain):
             share=share,
             timeout=peer.timeout or self.patience,
             required=required(ask),
+            keeping=POOLED if self.pooled else FRESH,
         )
         if not flow.failures:
             return flow
@@ -176,6 +177,10 @@ class Npgsql(_Sql):
         """As the exception reads, with the one behind it."""
         socket = "\n ---> System.Net.Sockets.SocketException"
         match failure.kind:
+            case "no_port":
+                cause = (
+                    f"Failed to connect to {where}:{found.port}{socket} (99): Cannot assign requested address"
+                )
             case "refused":
                 cause = f"Failed to connect to {where}:{found.port}{socket} (111): Connection refused"
             case "no_such_host":
@@ -214,6 +219,8 @@ class Psycopg2(_Sql):
         """As libpq reports it."""
         server = f'connection to server at "{found.host}" ({where}), port {found.port} failed: '
         match failure.kind:
+            case "no_port":
+                return f"{server}Cannot assign requested address\n\tIs the server running on that host and accepting TCP/IP connections?\n"
             case "refused":
                 return f"{server}Connection refused\n\tIs the server running on that host and accepting TCP/IP connections?\n"
             case "no_such_host":

@@ -8,13 +8,14 @@ from sregym_env.sim.programs.services.drivers.connecting import client
 from sregym_env.sim.programs.services.drivers.driver import Plain, required
 from sregym_env.sim.programs.services.peers import Peer, only, password
 from sregym_env.sim.programs.services.steps import Ask
-from sregym_env.sim.world.program import Call, Failure, Flow
+from sregym_env.sim.world.program import POOLED, SHARED, Call, Failure, Flow
 
-_NETWORK = ("refused", "no_such_host", "dns_timeout", "timeout", "overload", "reset")
+_NETWORK = ("no_port", "refused", "no_such_host", "dns_timeout", "timeout", "overload", "reset")
 
 
 class _Kept(Plain):
     patience = 3.0
+    keeping = POOLED
 
     def send(self, ctx: ProcessContext, peer: Peer, ask: Ask, share: float) -> Flow:
         """One command on a key space, over a connection that lasts as long as both processes."""
@@ -22,7 +23,13 @@ class _Kept(Plain):
         who = (("client", client(ctx)), *password(ctx, peer.account))
         call = Call(ask.operation, (("space", ask.of), *who))
         flow = ctx.call(
-            host, port, call, share=share, timeout=peer.timeout or self.patience, required=required(ask)
+            host,
+            port,
+            call,
+            share=share,
+            timeout=peer.timeout or self.patience,
+            required=required(ask),
+            keeping=self.keeping,
         )
         if not flow.failures:
             return flow
@@ -72,6 +79,7 @@ class StackExchangeRedis(_Kept):
 
     patience = 5.0
     """Its ``syncTimeout``."""
+    keeping = SHARED
 
     @staticmethod
     def _worded(failure: Failure, host: str, port: int) -> str:

@@ -56,6 +56,11 @@ class Go:
         """As ``net.Listen`` says it."""
         return f"listen tcp :{port}: bind: address already in use"
 
+    def unaccepted(self, port: int) -> str:
+        """What ``net/http`` says once a second while it has no descriptor for who wants to connect."""
+        what = f"accept tcp [::]:{port}: accept4: too many open files"
+        return f"{{time|%Y/%m/%d %H:%M:%S}} http: Accept error: {what}; retrying in 1s"
+
     def collector(self, env: Mapping[str, str], memory: int) -> Collector | None:
         """By ``GOGC``, or what stands for it: what a cycle frees before the next one."""
         percent = positive(env.get(self.percent, ""))
