@@ -131,4 +131,4 @@ LIKELY, UNLIKELY = 0.5, -1.0
 def affirmed(understood: bool, odds: float, short: bool, barred: bool) -> bool:
     """Whether an account is right: as it was read, unless by all that was found in a long one it is very unlikely; or, unless no
     wording makes it right, because it is likely."""
-    return understood and (short or odds > UNLIKELY) or not barred and odds > LIKELY
+    return (understood and (short or odds > UNLIKELY)) or (not barred and odds > LIKELY)
