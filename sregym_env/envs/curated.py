@@ -17,6 +17,8 @@ CURATED: tuple[str, ...] = (
     "capacity_decrease_rpc_retry_storm",
     "gc_capacity_degradation",
     "load_spike_rpc_retry_storm",
+    "ephemeral_port_range_hotel_reservation",
+    "file_descriptor_exhaustion",
     "search_rate_retry_collapse_hotel_reservation",
     "configmap_drift_hotel_reservation",
     "cfs_cpu_throttling_hotel_reservation",

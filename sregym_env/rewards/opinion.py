@@ -121,10 +121,10 @@ class Opinion:
         return checklist.evidence(self.case.statements[number].text)
 
 
-FEW, SHORT = 10, 30
+FEW, SHORT = 10, 50
 """Words below which an account is not recognised as a whole, and below which it has one subject."""
 
-LIKELY, UNLIKELY = 0.5, -1.0
+LIKELY, UNLIKELY = 0.8, -2.5
 """Logarithms of the odds above which an account is affirmed that was not understood, and below which one is denied that was."""
 
 

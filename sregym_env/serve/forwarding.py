@@ -34,6 +34,7 @@ async def serve(ask: Ask, offered: Sequence[str], receive: Receive, send: Send) 
     if pod.get("status", {}).get("phase") != "Running":
         phase = pod.get("status", {}).get("phase", "")
         raise status.bad_request(f"pod not running. Current status={phase}")
+    ask.cluster.dialled(pod)
     if SPDY_PROTOCOL in offered:
         await send({"type": "websocket.accept", "subprotocol": SPDY_PROTOCOL})
         await _Multiplexed(ask, pod, send).run(receive)

@@ -71,8 +71,8 @@ async def _exec(ask: Ask, protocol: str, receive: Receive, send: Send) -> None:
     try:
         container = running_container(ask, "exec")
     except status.StatusError as error:
-        if error.code != 500 or not protocol:
-            raise
+        if error.code != 500 or not error.reason or not protocol:
+            raise  # also where nobody could be dialled, which has no reason
         # That is the kubelet's answer: the API server passes it on over the connection it has upgraded.
         await send({"type": "websocket.accept", "subprotocol": protocol})
         await _write(send, ERROR, orjson.dumps(error.status))
@@ -295,6 +295,7 @@ def running_container(ask: Ask, verb: str) -> str:
     container = container_logs.choose_container(pod, ask.request.first("container") or None)
     if not pod["spec"].get("nodeName"):
         raise status.bad_request(f"pod {where.name} does not have a host assigned")
+    ask.cluster.dialled(pod)
     known = container_logs.container_status(pod, container)
     if known is None or "running" not in known.get("state", {}):
         raise status.internal_error(f'unable to upgrade connection: container not found ("{container}")')

@@ -476,7 +476,7 @@ class SimCluster:
         chosen = container_logs.choose_container(found, container)
         if not found["spec"].get("nodeName"):
             raise status.bad_request(f"pod {pod} does not have a host assigned")
-        self._dialled(found)
+        self.dialled(found)
         known = container_logs.container_status(found, chosen)
         if known is None or "running" not in known.get("state", {}):
             raise status.internal_error(f'unable to upgrade connection: container not found ("{chosen}")')
@@ -508,7 +508,7 @@ class SimCluster:
         if cursor < 0:
             self.connecting(namespace, pod, "attach", container=container, stdin=bool(stdin), stdout=True)
         found = self._stored(pods, namespace, pod)
-        self._dialled(found)
+        self.dialled(found)
         choose = attaching.chosen if cursor < 0 else container_logs.choose_container
         name = choose(found, container)
         return attaching.attach(self._world, found, name, stdin, end, cursor)
@@ -519,10 +519,10 @@ class SimCluster:
         self._authorize("create", pods, namespace, pod, "portforward")
         self.connecting(namespace, pod, "portforward", ports=[port])
         found = self._stored(pods, namespace, pod)
-        self._dialled(found)
+        self.dialled(found)
         return attaching.forward(self._world, found, port, call)
 
-    def _dialled(self, pod: Manifest) -> None:
+    def dialled(self, pod: Manifest) -> None:
         """Raises InternalError where the API server does not get through to a pod's kubelet."""
         refused = power.refusal(self._world, pod)
         if refused:

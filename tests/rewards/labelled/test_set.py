@@ -36,8 +36,8 @@ def masked(text: str) -> str:
 
 def test_it_is_large_and_right_and_wrong_are_in_equal_parts() -> None:
     counts = Counter(each.label for each in generated())
-    assert counts["right"] == counts["wrong"] == 1122
-    assert counts["attack"] == 264
+    assert counts["right"] == counts["wrong"] == 1156
+    assert counts["attack"] == 272
     assert len(WHOLE) == len(generated()) + len(written())
 
 
