@@ -220,6 +220,17 @@ def open_nodes(known: Knowledge) -> Script:
     yield SETTLE
 
 
+def same_kubelets(known: Knowledge) -> Script:
+    """The kubelet's files of the first machine that is Ready on every machine, and every kubelet started anew."""
+    files = ("/var/lib/kubelet/config.yaml", "/var/lib/kubelet/kubeadm-flags.env")
+    yield "kubectl get nodes --no-headers | awk '$2 == \"Ready\" { print $1 }' | head -1 > /tmp/good"
+    for number, path in enumerate(files):
+        yield f"ssh $(cat /tmp/good) cat {path} > /tmp/{number}"
+    copied = "; ".join(f"ssh $n 'cat > {path}' < /tmp/{number}" for number, path in enumerate(files))
+    yield f"for n in $(kubectl get nodes -o name | cut -d/ -f2); do {copied}; ssh $n systemctl restart kubelet; done"
+    yield SETTLE
+
+
 def default_dns(known: Knowledge) -> Script:
     """The cluster's DNS as it came."""
     yield from _default_dns()
