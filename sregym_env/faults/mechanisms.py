@@ -1183,7 +1183,7 @@ _ALL = (
         valued=("VALUE eviction",),
         kinds=("Node", "Deployment"),
         kin=("kubelet_not_running",),
-        through=("unsatisfiable_node_selector", "untolerated_taint", "cordoned_nodes"),
+        through=("unsatisfiable_node_selector", "cordoned_nodes"),
     ),
     Mechanism(
         "kubelet_not_running",

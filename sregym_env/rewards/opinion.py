@@ -95,7 +95,7 @@ class Opinion:
             or bool(case.innocents)
             or case.guessing
             or case.several
-            or (self.short and bool(case.foreign))
+            or bool(case.foreign)
         )
 
     @property
@@ -124,7 +124,7 @@ class Opinion:
 FEW, SHORT = 10, 50
 """Words below which an account is not recognised as a whole, and below which it has one subject."""
 
-LIKELY, UNLIKELY = 0.8, -2.5
+LIKELY, UNLIKELY = 1.0, -2.5
 """Logarithms of the odds above which an account is affirmed that was not understood, and below which one is denied that was."""
 
 

@@ -14,6 +14,7 @@ from sregym_env.cluster.composed import seen_by
 from sregym_env.cluster.edits import ObjectRef
 from sregym_env.cluster.inventory import ObjectKey
 from sregym_env.cluster.targets import ROLLED
+from sregym_env.kube.status import StatusError
 from sregym_env.kube.types import Manifest
 from sregym_env.runtime.chance import Chance
 from sregym_env.worlds import changes
@@ -112,7 +113,7 @@ def meanwhile(
         safe = [name for name in _independent(seen.app, own) if _is_well(seen, name)]
         likely = ROLLING if rolling and draw.yes("rolling", MOSTLY) else kinds
         change = changes.drawn(seen.app, draw, components=safe, kinds=likely) if safe else None
-        if change is not None and not _forgets(seen.app, change):
+        if change is not None and not _forgets(seen.app, change) and not _taken(seen, change):
             changes.happen(seen, change)
             found.append(_key(change.target))
             for more in _followed(seen, draw, change):
@@ -184,6 +185,17 @@ def _forgets(app: App, change: changes.Change) -> bool:
     Nobody restarts one without them, and so many restarts are no small change.
     """
     return change.rolls and bool(change.component) and app.by_name[change.component].kind == "registry"
+
+
+def _taken(world: World, change: changes.Change) -> bool:
+    """Whether a change would bring an object of a name that a fault has given to one of its own."""
+    if change.created is None:
+        return False
+    try:
+        world.cluster.get(change.target.resource, change.target.name, change.target.namespace)
+    except StatusError:
+        return False
+    return True
 
 
 def _wait(world: World, until: int) -> None:

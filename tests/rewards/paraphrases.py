@@ -310,11 +310,6 @@ RIGHT: dict[str, tuple[str, ...]] = {
         "Someone set a hostPort ({wrong}) in the pod template of {c}; it collides with an agent that is on all nodes.",
         "The pod of {c} is Pending: its hostPort {wrong} is taken on each node.",
     ),
-    "kubelet_eviction_threshold": (
-        "The kubelet of {r} evicts by {f} {wrong}, more than is free of the disk, so the node is under DiskPressure and {c}, bound to it, is Pending.",
-        "{c} is Pending: {r}, to which it is bound, has an eviction threshold that is too high, {f} is {wrong}.",
-        "evictionHard in the kubelet configuration of {r} demands {wrong} of {f}; {c} cannot be scheduled there.",
-    ),
     "kubelet_does_not_run": (
         "The kubelet on {r} is not running, although the machine is up; the node is NotReady.",
         "{r} is NotReady because its kubelet has ended: {wrong}.",
@@ -706,11 +701,6 @@ NEAR: dict[str, tuple[str, ...]] = {
         "An extra container of {c} binds the same port as the main one.",
         "{c} requests more memory than any node has.",
         "The Service {c} has a wrong targetPort.",
-    ),
-    "kubelet_eviction_threshold": (
-        "The disk of node {r} returns read errors.",
-        "{c} has a nodeSelector that no node satisfies.",
-        "The kubelet of {r} is not running.",
     ),
     "kubelet_does_not_run": (
         "The disk of node {r} returns read errors.",

@@ -1,4 +1,5 @@
-"""What is told of a machine that loses packets: accounts that name it and that pass, those that name another cause do not."""
+"""What is told of a machine that loses packets, and of one whose kubelet takes its disk for full: accounts that name it and that pass,
+those that name another cause do not."""
 
 from __future__ import annotations
 
@@ -13,40 +14,50 @@ from sregym_env.rewards.judge import SpecJudge
 
 APP = apps.app("social-network")
 
+LOSSY = ("one_slow_node_gray_failure", "machine-of-compose-post-service")
+PRESSED = ("kubelet_eviction_threshold", "text-service")
+
 RIGHT = (
-    "Everything that is slow has one thing in common: node {r}. Its network link loses packets, so requests to {c} and the others "
-    "there wait for retransmissions.",
-    "{r} is Ready, yet its TCP retransmits a third of what it sends. Packet loss on that machine's link makes {c} slow; {c} itself is fine.",
-    "A gray failure of machine {r}: its NIC drops packets. Whatever crosses it is late, {c} first of all.",
-    "node {r} has packet loss, that slows {c}",
-)
+    (LOSSY, "Everything that is slow has one thing in common: node {r}. Its network link loses packets, so requests to {c} and the "
+            "others there wait for retransmissions."),
+    (LOSSY, "{r} is Ready, yet its TCP retransmits a third of what it sends. Packet loss on that machine's link makes {c} slow; {c} itself "
+            "is fine."),
+    (LOSSY, "A gray failure of machine {r}: its NIC drops packets. Whatever crosses it is late, {c} first of all."),
+    (LOSSY, "node {r} has packet loss, that slows {c}"),
+    (PRESSED, "The kubelet of {r} evicts by nodefs.available {w}, more than is free of the disk, so the node is under DiskPressure and {c}, "
+              "bound to it, is Pending."),
+    (PRESSED, "{c} is Pending: {r}, to which it is bound, has an eviction threshold that is too high, nodefs.available is {w}."),
+    (PRESSED, "evictionHard in the kubelet configuration of {r} demands {w} of nodefs.available; {c} cannot be scheduled there."),
+)  # fmt: skip
 
 WRONG = (
-    "Node {r} is down and its kubelet is silent.",
-    "The CPU limit of {c} is too low, so it is throttled.",
-    "Node {r} has been cordoned, so {c} stays Pending.",
-    "A NetworkPolicy blocks traffic to {c}.",
-    "kube-proxy on node {r} is stuck, so clients there are sent to old pods of {c}.",
-    "{c} is slow.",
-)
+    (LOSSY, "Node {r} is down and its kubelet is silent."),
+    (LOSSY, "The CPU limit of {c} is too low, so it is throttled."),
+    (LOSSY, "Node {r} has been cordoned, so {c} stays Pending."),
+    (LOSSY, "A NetworkPolicy blocks traffic to {c}."),
+    (LOSSY, "kube-proxy on node {r} is stuck, so clients there are sent to old pods of {c}."),
+    (LOSSY, "{c} is slow."),
+    (PRESSED, "The disk of node {r} returns read errors."),
+    (PRESSED, "The kubelet of {r} is not running."),
+    (PRESSED, "{c} has a nodeSelector that no node satisfies."),
+    (PRESSED, "{c} is Pending on {r}."),
+)  # fmt: skip
 
 
-def _truth() -> FaultSpec:
+def _told(pair: tuple[str, str], text: str) -> tuple[str, FaultSpec]:
     inventory = inventory_of(APP.name)
     assert not isinstance(inventory, AppError)
-    declared = declaration("one_slow_node_gray_failure")
-    return declared.bind(inventory, "machine-of-compose-post-service").spec
+    truth = declaration(pair[0]).bind(inventory, pair[1]).spec
+    return text.format(r=truth.resource_name, c=truth.components[0], w=truth.wrong), truth
 
 
-@pytest.mark.parametrize("text", RIGHT)
-def test_who_names_the_machine_and_what_is_wrong_with_it_passes(text: str) -> None:
-    truth = _truth()
-    told = text.format(r=truth.resource_name, c=truth.components[0])
+@pytest.mark.parametrize(("pair", "text"), RIGHT)
+def test_who_names_the_machine_and_what_is_wrong_with_it_passes(pair: tuple[str, str], text: str) -> None:
+    told, truth = _told(pair, text)
     assert SpecJudge().grade(told, [truth], APP).passed
 
 
-@pytest.mark.parametrize("text", WRONG)
-def test_who_names_something_else_does_not(text: str) -> None:
-    truth = _truth()
-    told = text.format(r=truth.resource_name, c=truth.components[0])
+@pytest.mark.parametrize(("pair", "text"), WRONG)
+def test_who_names_something_else_does_not(pair: tuple[str, str], text: str) -> None:
+    told, truth = _told(pair, text)
     assert not SpecJudge().grade(told, [truth], APP).passed

@@ -278,7 +278,7 @@ CAUSES: Mapping[str, tuple[str, ...]] = {
     ),
     "open_files_exhausted": (
         "The command of {component} sets ulimit -n {wrong}: its process runs out of file descriptors and accepts no more connections.",
-        "{component} may have {wrong} open files only, too few for the connections that its users keep. The rest waits and times out.",
+        "The limit of open files of {component} is {wrong}, too low for the connections that its users keep. The rest waits and times out.",
         "File descriptor limit of {component} is too low ({wrong}), so accept fails with EMFILE.",
     ),
     "lossy_machine": (
