@@ -624,6 +624,19 @@ _ALL = (
         ),
     ),
     Mechanism(
+        "proxy_upstream_unresolved",
+        "names",
+        (
+            "upstream unresolved|headless|scaled_away|gone /28",
+            "proxy_sidecar unresolved|headless|scaled_away /30",
+            "headless scaled_away|unresolved|gone|fails /28",
+        ),
+        valued=("VALUE upstream|proxy_sidecar|headless|unresolved|scaled_away",),
+        kinds=("Deployment", "Service", "ConfigMap"),
+        kin=("scaled_to_zero",),
+        through=("scaled_to_zero", "missing_service"),
+    ),
+    Mechanism(
         "interface_mtu_too_large",
         "isolation",
         ("mtu !policy",),
