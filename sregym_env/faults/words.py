@@ -35,8 +35,9 @@ OBJECTS: Mapping[str, str] = {
     "proxy_rules": r"ip-?tables(?: (?:nat|rules?|chains?|entr(?:y|ies)))*|(?:d?nat|forwarding|proxy|kube-?proxy|service[- ]routing) (?:rules?|entr(?:y|ies)|tables?)"
     r"|kube-(?:svc|sep)\S*|rules? (?:on|of) (?:the |that |this |one |its )?(?:node|machine|host)",
     "upstream": r"upstreams?(?: (?:server|entry|entries|host|block|name|list)s?)?",
-    "proxy_sidecar": r"(?:nginx |side-?car |edge |tcp |egress |mesh )*prox(?:y|ies)(?: (?:side-?car|container|process(?:es)?)s?)?|nginx|ambassador",
-    "headless": r"headless(?: services?)?|empty services?|services? (?:\S+ ){0,8}?(?:has|have|had|with|without|is left with|are left with|lost|of) (?:no|zero|any|all|its)(?: \w+){0,2} endpoints",
+    "proxy_sidecar": r"(?:nginx |side-?car |edge |tcp |egress |mesh )*(?:(?:edge|tcp|egress|mesh|nginx|sidecar)-)?prox(?:y|ies)(?: (?:side-?car|container|process(?:es)?)s?)?|nginx|ambassador",
+    "headless": r"headless(?: services?)?",
+    "empty_service": r"empty services?|services? (?:\S+ ){0,8}?(?:has|have|had|with|without|is left with|are left with|lost|of) (?:no|zero|any|all|its)(?: \w+){0,2} endpoints",
     "lossy": r"packet[ -]?loss(?:es)?|(?:los(?:es?|ing|t)|drop(?:s|ping|ped)?) (?:\S+ ){0,5}packets|packets (?:\S+ ){0,5}(?:lost|dropped)|retransm\w+|lossy"
     r"|(?:nic|network (?:card|cable|interface|link|adapter)|uplink|transceiver|switch port)s?",
     "mtu": r"(?:veth|path|interface|pod|cni|calico|felix)?[ _-]?mtus?|felix_ipinipmtu|maximum transmission units?|jumbo frames?|pmtu\w*|(?:max(?:imum)?|largest) (?:packet|frame|segment) sizes?"
@@ -526,7 +527,7 @@ FIELDS = frozenset(OBJECTS) - {
     "throttled", "oom", "probe", "config_key", "config", "address_key", "replicas", "binary", "volume", "selects", "disk",
     "data_files", "account", "variable", "named_key", "nxdomain", "cluster_dns", "toleration", "pull", "hosts_file", "not_authorized",
     "authentication", "address_in_use", "io_error", "corrupt", "webhook", "api_server", "topology_key",
-    "table", "open_transaction", "probe_timing", "registry", "upstream", "proxy_sidecar", "headless",
+    "table", "open_transaction", "probe_timing", "registry", "upstream", "proxy_sidecar", "headless", "empty_service",
 }  # fmt: skip
 """Objects that a predicate belongs to where they stand nearer to it than another one."""
 
