@@ -100,8 +100,13 @@ def _beside(target: ServiceTarget, chance: Chance) -> tuple[str, ...]:
 
 
 def _names(target: ServiceTarget, chance: Chance) -> tuple[str, ...]:
-    taken = {name for kind, _, name in target.inventory.declared if kind in ("services", "deployments.apps")}
-    return tuple(chance.sample("names", [name for name in SERVICES if name not in taken], 3))
+    return tuple(chance.sample("names", _unused(target), 3))
+
+
+def _unused(target: ServiceTarget) -> list[str]:
+    """What the application itself does not have, nor anything called nearly so."""
+    own = [name for _, _, name in target.inventory.declared]
+    return [name for name in SERVICES if not any(name.removesuffix("s") in each for each in own)]
 
 
 def _place(target: ServiceTarget, chance: Chance) -> str:
@@ -119,7 +124,7 @@ def _port(target: ServiceTarget, chance: Chance) -> int:
 def empty_service_crashes_new_proxy(
     target: ServiceTarget,
     way: str = drawn(one_of("scaled", "scaled", "removed"), published="scaled"),
-    names: tuple[str, ...] = drawn(_names, published=SERVICES[:3]),
+    names: tuple[str, ...] = drawn(_names, published=lambda target: tuple(_unused(target)[:3])),
     place: str = drawn(_place, published="loyalty"),
     beside: tuple[str, ...] = drawn(_beside, published=lambda target: tuple(_others(target)[:BESIDE])),
     proxy: str = drawn(one_of("edge-proxy", "nginx", "ambassador", "tcp-proxy", "egress", "mesh-proxy", "gateway"), published="edge-proxy"),
@@ -190,7 +195,8 @@ def empty_service_crashes_new_proxy(
         look=[
             f"kubectl logs -n {target.namespace} deploy/{target.component.name} -c {proxy} --tail=20",
             f"kubectl get configmap {config} -n {target.namespace} -o yaml",
-            f"kubectl get services,endpoints,deployments -n {place}",
+            f"kubectl describe service {gone} -n {place}",
+            f"kubectl get deployments -n {place}",
         ],
         accepts=[service, workload, settings, *(each.workload for each in proxied)],
         aliases=[gone, place, proxy, config],

@@ -313,7 +313,7 @@ OTHER_CAUSES = (
     # how a probe is timed
     r"|(?:failure|success) ?threshold|(?:timeout|period|initial ?delay) ?seconds|(?:probe|check)(?:'s| has a| with a)? (?:timeout|threshold|period|delay|interval)|timeout of (?:one|two|three|1|2|3|\d+) ?s\w*"
     # what a Service also has
-    r"|session ?affinity|external ?traffic ?policy|node ?ports?|load ?balancer (?:class|ip)|publish ?not ?ready\w*"
+    r"|session ?affinity|external ?traffic ?policy|node ?ports?|headless|load ?balancer (?:class|ip)|publish ?not ?ready\w*"
     # what a volume also has
     r"|access ?modes?|readwrite(?:once|many)\w*|storage ?class\w*|reclaim ?policy|phase lost|orphaned|file ?system (?:is )?(?:full|corrupt\w*)|no space left|disk (?:is )?full|out of disk|disk pressure|inodes?"
     # access
