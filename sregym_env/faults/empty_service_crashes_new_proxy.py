@@ -171,9 +171,9 @@ def empty_service_crashes_new_proxy(
     why = f"was scaled to 0 ({replicas} before)" if scaled else "was deleted"
     return Fault(
         resource=workload if scaled else service,
-        cause=f"Service {gone} in namespace {place} is headless and has had no endpoints since its Deployment {why}, so its name does not "
-        f"resolve. It is an upstream of the nginx proxy (container {proxy}, ConfigMap {config}) in the pods of {target.component.name}: "
-        f"every new proxy ends at its start with host not found in upstream, while proxies that were started before live on.",
+        cause=f"Every new nginx proxy (container {proxy}, ConfigMap {config}) in the pods of {target.component.name} ends at its start with host "
+        f"not found in upstream, because the headless Service {gone} in namespace {place}, one of its upstreams, has had no endpoints and no "
+        f"address since its Deployment {why}, while proxies that were started before live on.",
         earlier=[
             Create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": place}}),
             *(Create(_team(ObjectRef("deployments.apps", name, place), 0 if name == resting else replicas)) for name in names),
