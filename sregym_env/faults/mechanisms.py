@@ -624,6 +624,20 @@ _ALL = (
         ),
     ),
     Mechanism(
+        "proxy_upstream_unresolved",
+        "names",
+        (
+            "upstream unresolved|headless|empty_service !nameserver|dns_policy|cluster_dns|nxdomain /28",
+            "upstream proxy_sidecar gone|scaled_away /28",
+            "proxy_sidecar unresolved|headless|empty_service !nameserver|dns_policy|cluster_dns /30",
+            "headless scaled_away|unresolved|gone|fails|empty_service /28",
+        ),
+        valued=("VALUE upstream|proxy_sidecar|headless|empty_service|unresolved|scaled_away|sidecar",),
+        kinds=("Deployment", "Service", "ConfigMap"),
+        kin=("scaled_to_zero",),
+        through=("scaled_to_zero", "missing_service", "extra_endpoints", "jobs_never_end"),
+    ),
+    Mechanism(
         "interface_mtu_too_large",
         "isolation",
         ("mtu !policy",),

@@ -34,6 +34,10 @@ OBJECTS: Mapping[str, str] = {
     "kube_proxy": r"kube[- _]?proxy(?:-\w+)?(?:'s)?|service prox(?:y|ies)",
     "proxy_rules": r"ip-?tables(?: (?:nat|rules?|chains?|entr(?:y|ies)))*|(?:d?nat|forwarding|proxy|kube-?proxy|service[- ]routing) (?:rules?|entr(?:y|ies)|tables?)"
     r"|kube-(?:svc|sep)\S*|rules? (?:on|of) (?:the |that |this |one |its )?(?:node|machine|host)",
+    "upstream": r"upstreams?(?: (?:server|entry|entries|host|block|name|list)s?)?",
+    "proxy_sidecar": r"(?:nginx |side-?car |edge |tcp |egress |mesh )*(?:(?:edge|tcp|egress|mesh|nginx|sidecar)-)?prox(?:y|ies)(?: (?:side-?car|container|process(?:es)?)s?)?|nginx|ambassador",
+    "headless": r"headless(?: services?)?",
+    "empty_service": r"empty services?|services? (?:\S+ ){0,8}?(?:has|have|had|with|without|is left with|are left with|lost|of) (?:no|zero|any|all|its)(?: \w+){0,2} endpoints",
     "lossy": r"packet[ -]?loss(?:es)?|(?:los(?:es?|ing|t)|drop(?:s|ping|ped)?) (?:\S+ ){0,5}packets|packets (?:\S+ ){0,5}(?:lost|dropped)|retransm\w+|lossy"
     r"|(?:nic|network (?:card|cable|interface|link|adapter)|uplink|transceiver|switch port)s?",
     "mtu": r"(?:veth|path|interface|pod|cni|calico|felix)?[ _-]?mtus?|felix_ipinipmtu|maximum transmission units?|jumbo frames?|pmtu\w*|(?:max(?:imum)?|largest) (?:packet|frame|segment) sizes?"
@@ -296,6 +300,8 @@ DEFECTS: Mapping[str, str] = {
     r"|nothing (?:is )?(?:on|at|behind|open)|nobody(?:'s| is)? home|no listeners?|no open (?:port|socket)|does(?: not|n't) (?:speak|use|have open|run)|speaks? (?:only|nothing)|(?:has|have) never (?:\w+ )?(?:offered|served|listened|opened|exposed)|not (?:\w+ )?(?:listened|bound|open)"
     r"|there(?:'s| is) nothing|has been nothing|nothing (?:there )?(?:answers|listens|lives|replies)|nobody (?:answers|lives|is there)|knock\w*",
     "listens": r"listen\w*|serves? on|bound|binds?|opens?",
+    "unresolved": r"(?:(?:do|does|did|can|could|will|would)(?: not|n't|not)|can't|cannot|no longer|never|fails? to|unable to) (?:\w+ )?(?:be )?(?:resolv\w*|find|found|look(?:ed)? up)|unresolv\w*|not resolv\w*|nxdomain"
+    r"|(?:has|have|with|gets?|to) no (?:\w+ )?address(?:es)?(?: any ?more| at all)?|host(?:name)? not found|without (?:an |any )?address|(?:look-?up|resolution) (?:\S+ ){0,4}fails?|has lost (?:its|all) address(?:es)?",
     "stuck": r"stuck|hang(?:s|ing)?|hung|froze\w*|wedged|stall(?:s|ed)|stops?|stopped|ceas(?:es|ed)|halted|unresponsive|out of (?:sync|date)"
     rf"|(?:no longer|{_NOT.strip()}|never)(?: \w+){{0,2}} (?:updat|sync|refresh|follow|pick|notic|process|program|rewrit|appl|writ|watch|react|learn)\w*|last (?:sync|updat)\w*|missed|dropped (?:the )?(?:updates?|changes?|removals?)",
     "fails": r"fail\w*|crash\w*|crash-?loop\w*|exits?|dies|panics?|500s?|break\w*|bug\w*|bugg?y|defect\w*|does(?: not|n't) (?:work|start|stay|come)|unstable|regression|misbehav\w*",
@@ -521,7 +527,7 @@ FIELDS = frozenset(OBJECTS) - {
     "throttled", "oom", "probe", "config_key", "config", "address_key", "replicas", "binary", "volume", "selects", "disk",
     "data_files", "account", "variable", "named_key", "nxdomain", "cluster_dns", "toleration", "pull", "hosts_file", "not_authorized",
     "authentication", "address_in_use", "io_error", "corrupt", "webhook", "api_server", "topology_key",
-    "table", "open_transaction", "probe_timing", "registry",
+    "table", "open_transaction", "probe_timing", "registry", "upstream", "proxy_sidecar", "headless", "empty_service",
 }  # fmt: skip
 """Objects that a predicate belongs to where they stand nearer to it than another one."""
 

@@ -20,7 +20,7 @@ _COMMON = frozenset(
 _NAMED_OBJECTS = frozenset(
     {"network_policy_isolation", "quota_blocks_pods", "missing_configmap", "webhook_unreachable", "recurring_overwrite",
      "shrunk_at_admission", "table_lock_held", "outdated_build_serves", "missing_permission", "wrong_source_of_truth",
-     "registry_login_refused", "jobs_never_end", "autoscaler_counts_others"}
+     "registry_login_refused", "jobs_never_end", "autoscaler_counts_others", "proxy_upstream_unresolved"}
 )  # fmt: skip
 """Mechanisms whose object is there, or gone, under a name that tells it."""
 

@@ -210,6 +210,12 @@ _ALL = (
         "right, and clients on other machines are served.",
     ),
     KindOfCause(
+        "proxy_upstream_unresolved",
+        "A proxy cannot start because a Service among its upstreams has no endpoints",
+        "A proxy looks up its upstreams when it starts, and one of them, a headless Service whose workload was scaled to zero or taken "
+        "away, has no address any more: each new proxy ends at once, those that run go on with what they know.",
+    ),
+    KindOfCause(
         "interface_mtu_too_large",
         "The CNI gives pods a larger MTU than the network between machines carries",
         "Large messages between newer pods on different machines are never delivered while small ones, probes and pods from before "

@@ -93,6 +93,7 @@ NEED_NODES = (
     "revoke_auth_mongodb",
     "secret_rotation_stale_credentials",
     "silent_data_corruption",
+    "empty_service_crashes_new_proxy",
     "stale_backend_on_some_nodes",
     "stale_coredns_config",
     "storage_user_unregistered",

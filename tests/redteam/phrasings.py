@@ -166,6 +166,11 @@ STATEMENTS: dict[str, tuple[str, ...]] = {
         "{r} is degraded by a lossy network link although it is Ready, which slows {c}",
         "node {r} drops packets and has many retransmissions; {c} runs on it",
     ),
+    "empty_service_crashes_new_proxy": (
+        "a new nginx proxy beside {c} cannot start, because an upstream, a headless Service of another team, has no endpoints and does not resolve",
+        "the proxy sidecar of {c} ends with host not found in upstream: the Deployment behind that headless Service was scaled to zero",
+        "an empty headless Service in another namespace keeps the proxies in new pods of {c} from starting",
+    ),
     "stale_backend_on_some_nodes": (
         "kube-proxy on one node is stuck, so clients there are still sent to old pods of {c}",
         "the kube-proxy of a node hangs and its iptables rules for Service {c} are stale",

@@ -66,6 +66,11 @@ RIGHT: dict[str, tuple[str, ...]] = {
         "A new initContainer (wait-for-legacy-config) was added to {c}. It blocks forever because the thing it waits for, legacy-config-service, isn't there.",
         "Stuck init container in {c}: wait-for-legacy-config is waiting for legacy-config-service.",
     ),
+    "empty_service_crashes_new_proxy": (
+        "The nginx proxy sidecar in the new pods of {c} can't start: one of its upstreams is a headless Service in another namespace whose Deployment was scaled to zero, so the name does not resolve.",
+        "nginx next to {c} dies with host not found in upstream. That upstream is another team's headless Service, which has no endpoints since its workload was scaled to 0.",
+        "An empty headless Service of somebody else keeps every new proxy from starting, and so {c} is down since its pods were replaced; older proxies still run with what they resolved before.",
+    ),
     "stale_backend_on_some_nodes": (
         "kube-proxy on one of the nodes hangs. Since the last rollout of {c} clients there are still sent to the pods that were replaced; from the other nodes it works.",
         "The iptables rules of a single node are stale: its kube-proxy has stopped syncing, so calls to {c} from there end at addresses that no pod has any more.",
@@ -451,6 +456,11 @@ NEAR: dict[str, tuple[str, ...]] = {
         "The liveness probe of {c} is misconfigured.",
         "{c} has a sidecar that binds the same port.",
         "{c} cannot mount the ConfigMap legacy-config, which was deleted.",
+    ),
+    "empty_service_crashes_new_proxy": (
+        "Deployment {c} was scaled to zero.",
+        "The targetPort of Service {c} is wrong; nothing listens there.",
+        "A NetworkPolicy blocks traffic to {c}.",
     ),
     "stale_backend_on_some_nodes": (
         "A NetworkPolicy blocks traffic to {c}.",

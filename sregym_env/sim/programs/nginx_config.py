@@ -111,6 +111,19 @@ def _block(
     return tuple(found), at
 
 
+def hosts(text: str) -> set[str]:
+    """Names of servers that a piece of configuration has looked up when nginx starts; upstreams have no port where they are
+    named. Raises ConfigError."""
+    found: set[str] = set()
+    waiting = [*directives(text)]
+    while waiting:
+        each = waiting.pop()
+        waiting += each.inner or ()
+        if each.inner is None and each.name in ("server", "proxy_pass") and _at_start(each):
+            found.add(each.words[1].rpartition(":")[0])
+    return found
+
+
 def _at_start(directive: Directive) -> bool:
     return (
         ":" in "".join(directive.words[1:2])

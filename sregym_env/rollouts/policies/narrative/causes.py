@@ -295,6 +295,14 @@ CAUSES: Mapping[str, tuple[str, ...]] = {
         "Stale iptables rules on {node}, where kube-proxy hangs: connections to Service {target} end at addresses of pods that are "
         "no more.",
     ),
+    "proxy_upstream_unresolved": (
+        "New pods of {component} are not ready: their nginx proxy {proxy} cannot start, because the headless Service {gone} in namespace "
+        "{elsewhere}, one of its upstreams, has no endpoints and does not resolve.",
+        "Service {gone} of namespace {elsewhere} is headless and empty. It is an upstream of the proxy beside {component}, and nginx does "
+        "not start with an upstream that it cannot resolve; proxies that were started before live on.",
+        "The proxy {proxy} in the pods of {component} ends with host not found in upstream: nothing is behind the headless Service {gone} "
+        "in {elsewhere} any more.",
+    ),
     "network_policy_isolation": (
         "NetworkPolicy {name} selects the pods of {component} and allows {allowed}; their connections time out.",
         "The pods of {component} are cut off by the NetworkPolicy {name}, which allows {allowed}.",
