@@ -634,7 +634,6 @@ _ALL = (
         ),
         valued=("VALUE upstream|proxy_sidecar|headless|empty_service|unresolved|scaled_away|sidecar",),
         kinds=("Deployment", "Service", "ConfigMap"),
-        kin=("scaled_to_zero",),
         through=("scaled_to_zero", "missing_service", "extra_endpoints", "jobs_never_end"),
     ),
     Mechanism(
