@@ -27,9 +27,8 @@ from sregym_env.rewards.fitted.weights import Weights, of_arrays
 from sregym_env.rewards.fitted.wording import Told
 from sregym_env.rewards.labelled.agreement import kappa
 from sregym_env.rewards.labelled.collection import development
-from sregym_env.rewards.labelled.diagnosis import Diagnosis
 from sregym_env.rewards.labelled.specs import APPS, specs
-from sregym_env.rewards.opinion import affirmed
+from sregym_env.rewards.opinion import MORE_LIKELY
 from sregym_env.rewards.screening import address, cleaned
 from sregym_env.tools.taxonomy import TAXONOMY
 
@@ -49,9 +48,6 @@ BATCHES = {
 """Numbers of the ``t-`` texts of ``written_N.jsonl``: those by which no rule of the hand-written reader has been mended, so
 that what it finds there is what it finds in texts that it has not seen. Whoever mends rules by them, needs others here."""
 
-DOUBLE = 0.4
-"""What one of two accounts at once weighs where it is blended: there are as many of them as of right ones."""
-
 SWAPPED = 0.08
 """Weight of a right text that is held against another fault; a labelled one has 1."""
 
@@ -61,6 +57,9 @@ TWICE = 2
 THRICE = 3
 RIDGE, RIDGE_OF_TOPICS, RIDGE_OF_BLEND = 0.05, 0.1, 1.0
 STEPS = 30
+THRESHOLD = 0.6
+"""Logarithm of the odds above which an account is affirmed that was not understood."""
+
 Floats = npt.NDArray[np.float64]
 Feature = TypeVar("Feature", int, tuple[int, int])
 
@@ -82,9 +81,7 @@ class Sample:
     """What the hand-written reader found; None where it was not asked."""
     read: bool = False
     """Whether it passes by the hand-written reader alone."""
-    short: bool = False
-    barred: bool = False
-    """Whether no wording makes it pass that was not understood."""
+    rejected: bool = False
 
     @property
     def right(self) -> bool:
@@ -122,7 +119,6 @@ def samples() -> list[Sample]:
                     found.append(
                         _sample(each.id, each.text, each.app, other, "swapped", False, batch_of(each.id))
                     )
-    found += _doubles(found, dice)
     for app in APPS:
         told: Counter[str] = Counter()
         for (fault, target), spec in specs(app).items():
@@ -136,43 +132,15 @@ def samples() -> list[Sample]:
     return found
 
 
-def _doubles(found: Sequence[Sample], dice: Random) -> Iterator[Sample]:
-    """Two right accounts of different mechanisms in one text, as if both were of one component: who says two things at once
-    has not found out which it is. Both are of one batch, so that what is learnt of others has seen neither."""
-    by_id = {each.id: each for each in development()}
-    pools: dict[tuple[int, str], list[Diagnosis]] = {}
-    for sample in found:
-        if sample.kind == "right" and sample.batch and len(by_id[sample.id].text) < 600:
-            pools.setdefault((sample.batch, by_id[sample.id].app), []).append(by_id[sample.id])
-    for (batch, app), pool in sorted(pools.items()):
-        for each in pool:
-            spec = specs(app)[each.pairs[0]]
-            near = {spec.mechanism, *MECHANISMS[spec.mechanism].kin, *MECHANISMS[spec.mechanism].through}
-            others = [
-                other
-                for other in pool
-                if (its := specs(app)[other.pairs[0]]).mechanism not in near
-                and spec.mechanism not in MECHANISMS[its.mechanism].through
-                and len(its.components) == len(spec.components) == 1
-                and its.components[0] in other.text
-            ]
-            if not others:
-                continue
-            other = dice.choice(others)
-            told = other.text.replace(specs(app)[other.pairs[0]].components[0], spec.components[0])
-            texts = [each.text, told] if dice.random() < 0.5 else [told, each.text]
-            yield _sample(f"{each.id}+{other.id}", "\n".join(texts), app, spec, "double", False, batch)
-
-
 def _sample(id: str, text: str, app: str, spec: FaultSpec, kind: str, about: bool, batch: int) -> Sample:
     opinion = free_text.opinion(text, spec, apps.app(app))
     topics = tuple(sorted({feature for each in opinion.topics for feature in each}))
     if not batch or kind == "swapped":
         return Sample(id, batch, kind, about, spec.mechanism, opinion.told, topics)
-    formless = opinion.case.copied or bool(address(cleaned(text)))
+    formless = bool(free_text.formless(opinion.case) or address(cleaned(text)))
     return Sample(
         id, batch, kind, about, spec.mechanism, opinion.told, topics, opinion.findings,
-        opinion.understood and not formless, opinion.short, opinion.barred or formless,
+        opinion.grade.passed and not formless, opinion.rejected or formless or not opinion.told.named,
     )  # fmt: skip
 
 
@@ -338,7 +306,7 @@ def _topics(
     return np.array(list(place), np.uint32), numbers.reshape(len(place), -1), scale
 
 
-def blend(findings: Floats, right: Floats, weight: Floats) -> Floats:
+def blend(findings: Floats, right: Floats) -> Floats:
     """Weights and constant of a small logistic regression, by Newton's method; the ridge is on standardised columns."""
     spread = findings.std(0) + 1e-9
     columns = np.c_[findings / spread, np.ones(len(findings))]
@@ -346,10 +314,8 @@ def blend(findings: Floats, right: Floats, weight: Floats) -> Floats:
     at = np.zeros(len(ridge))
     for _ in range(30):
         odds = 1 / (1 + np.exp(-columns @ at))
-        slope = columns.T @ (weight * (odds - right)) + ridge * at
-        at -= np.linalg.solve(
-            (columns * (weight * odds * (1 - odds))[:, None]).T @ columns + np.diag(ridge), slope
-        )
+        slope = columns.T @ (odds - right) + ridge * at
+        at -= np.linalg.solve((columns * (odds * (1 - odds))[:, None]).T @ columns + np.diag(ridge), slope)
     return np.concatenate([at[:-1] / spread, at[-1:]])
 
 
@@ -367,20 +333,20 @@ def unseen(known: Sequence[Sample]) -> Iterator[tuple[Sample, tuple[float, ...]]
 
 def _weights(arrays: dict[str, npt.NDArray[np.generic]], by: Floats | None = None) -> Weights:
     blended = np.zeros(1) if by is None else by
-    return of_arrays({**arrays, "blend": blended})
+    return of_arrays({**arrays, "blend": blended, "threshold": np.array([THRESHOLD])})
 
 
-def passes(each: Sample, odds: float) -> bool:
+def passes(each: Sample, odds: float, topic: float) -> bool:
     """Whether a text passes."""
-    return affirmed(each.read, odds, each.short, each.barred)
+    return each.read or (odds > THRESHOLD and not each.rejected and topic > MORE_LIKELY)
 
 
 def figures(name: str, of: Sequence[tuple[Sample, bool]]) -> str:
     """How well texts are judged."""
-    judged = [(each.kind == "right", passed) for each, passed in of if each.kind in ("right", "wrong")]
-    read = [(each.kind == "right", each.read) for each, _ in of if each.kind in ("right", "wrong")]
+    judged = [(each.kind == "right", passed) for each, passed in of if each.kind != "attack"]
+    read = [(each.kind == "right", each.read) for each, _ in of if each.kind != "attack"]
     parts = [f"{name:9} kappa {kappa(judged):.3f} (reading alone {kappa(read):.3f})"]
-    for kind in ("right", "wrong", "attack", "double"):
+    for kind in ("right", "wrong", "attack"):
         rows = [(passed, each.read) for each, passed in of if each.kind == kind]
         parts.append(f"{kind} {sum(p for p, _ in rows)} ({sum(r for _, r in rows)}) of {len(rows)}")
     return ", ".join(parts)
@@ -397,32 +363,31 @@ def main() -> None:
     scored = list(unseen(known))
     rows = np.array([row for _, row in scored])
     right = np.array([float(each.kind == "right") for each, _ in scored])
-    weight = np.array([DOUBLE if each.kind == "double" else 1.0 for each, _ in scored])
     if asked.figures:
         told: list[tuple[Sample, bool]] = []
         for batch in sorted({each.batch for each, _ in scored}):
             out = np.array([each.batch == batch for each, _ in scored])
-            by = blend(rows[~out], right[~out], weight[~out])
+            by = blend(rows[~out], right[~out])
             odds = rows @ by[:-1] + by[-1]
-            of = [(each, passes(each, odds[at])) for at, (each, row) in enumerate(scored) if out[at]]
+            of = [(each, passes(each, odds[at], row[-1])) for at, (each, row) in enumerate(scored) if out[at]]
             print(figures(f"batch {batch}", of))
             told += of
         print(figures("all", told))
     if asked.without < 0 and asked.figures:
         return
     arrays = learnt(known)
-    by = blend(rows, right, weight)
+    by = blend(rows, right)
     if asked.without >= 0:
         final = _weights(arrays, by)
         of = []
         for each in everything:
             if each.batch == asked.without and each.findings is not None:
                 scores = final.scores(each.mechanism, each.told, each.topics)
-                of.append((each, passes(each, final.blended(each.findings, scores))))
+                of.append((each, passes(each, final.blended(each.findings, scores), scores[-1])))
         print(figures(f"unseen {asked.without}", of))
         return
     with FILE.open("wb") as file:
-        everything_learnt: dict[str, Any] = {**arrays, "blend": by}
+        everything_learnt: dict[str, Any] = {**arrays, "blend": by, "threshold": np.array([THRESHOLD])}
         np.savez_compressed(file, **everything_learnt)
 
 

@@ -78,15 +78,16 @@ def kubelet_does_not_run(
     if setting < 0:
         disturbances: list[Disturbance] = [KubeletStopped(node) for node in target.nodes]
         cause = f"{whose} {state} not running: the systemd unit has been stopped (inactive), so the node is NotReady; the machine itself is up."
-        details = {"field": "kubelet", "wrong": "stopped"}
+        details, path = {"field": "kubelet", "wrong": "stopped"}, ""
     else:
         key, value, _ = WRONG[setting]
         disturbances = [KubeletSetting(node, key, value) for node in target.nodes]
         name = key.rpartition("/")[2]
         flag = key.startswith("--")
+        path = FLAGS if flag else CONFIG
         said = f"{name}={value}" if flag else f"{name}: {str(value).lower() if value is True else value}"
         cause = (
-            f"{whose} {'do' if many else 'does'} not start: {FLAGS if flag else CONFIG} holds {said}, which this version of the kubelet "
+            f"{whose} {'do' if many else 'does'} not start: {path} holds {said}, which this version of the kubelet "
             "refuses, so it exits at once and crash-loops; the machine itself is up and the node is NotReady."
         )
         details = {"field": name, "wrong": name if value is True else str(value)}
@@ -102,6 +103,7 @@ def kubelet_does_not_run(
             f"kubectl describe node {target.nodes[0]}",
             f"ssh {target.nodes[0]} systemctl status kubelet --no-pager",
             f"ssh {target.nodes[0]} journalctl -u kubelet -n 20 --no-pager",
+            *([f"ssh {target.nodes[0]} cat {path}"] if path else []),
         ],
         aliases=[*target.nodes, "kubelet"],
         cured=[_Runs(node) for node in target.nodes],

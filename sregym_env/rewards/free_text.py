@@ -4,8 +4,8 @@ What is claimed is taken from the text before the truth is looked at: every asse
 stands, is a claim about somebody. Claims that are a fault's own say that it is understood; all others count against.
 
 Beside this reading stands a fitted one (:mod:`~sregym_env.rewards.fitted`), which has learnt of labelled texts how right
-accounts sound. It may affirm an account whose words nobody listed, and deny one in which they stand for something else. A text without words of its own, and an
-account that blames others or tells of several causes, stay rejected.
+accounts sound. It may affirm an account whose words nobody listed; it denies none. What is rejected for its form, or for
+whom it blames, stays rejected.
 """
 
 from __future__ import annotations
@@ -44,21 +44,25 @@ def opinion(diagnosis: str, spec: FaultSpec, app: App) -> Opinion:
     return Opinion(case, checklist.grade(_answers(case), case.located_share))
 
 
+def formless(case: Case) -> str:
+    """Why a text is no account at all; empty where it is one."""
+    if case.guessing:
+        return "a list of guesses"
+    return "copied output without a word of its own" if case.copied else ""
+
+
 def _graded(case: Case) -> Grade:
-    if case.copied:
-        return checklist.none("copied output without a word of its own")
+    if why := formless(case):
+        return checklist.none(why)
     heard = tuple(_answers(case))
-    fitted = Opinion(case, checklist.grade(heard, case.located_share))
-    verdict = checklist.none(_GUESSES) if case.guessing else fitted.grade
+    verdict = checklist.grade(heard, case.located_share)
     if len(case.specs) != 1 or case.specs[0].mechanism not in weights().mechanisms:
         # Of several faults at once, and of a new mechanism, too little has been told to learn from.
         return verdict
-    if fitted.affirms:
-        return verdict if verdict.passed else checklist.grade(_affirmed(heard, fitted))
-    return checklist.grade(_denied(heard)) if verdict.passed else verdict
-
-
-_GUESSES = "a list of guesses"
+    fitted = Opinion(case, verdict)
+    if not verdict.passed and fitted.affirms:
+        return checklist.grade(_affirmed(heard, fitted))
+    return verdict
 
 
 @lru_cache(maxsize=128)
@@ -79,17 +83,6 @@ def _affirmed(heard: Sequence[Answer], opinion: Opinion) -> Iterator[Answer]:
             yield answer
         else:
             yield Answer(answer.id, True, opinion.key_statement)
-
-
-def _denied(heard: Sequence[Answer]) -> Iterator[Answer]:
-    """The answers to an account that was understood, and as a whole tells of something else."""
-    for answer in heard:
-        other = answer.id == "D2-Q3"
-        yield (
-            Answer(answer.id, False, "as a whole it tells of something else, or denies it")
-            if other
-            else answer
-        )
 
 
 def _answers(case: Case) -> Iterator[Answer]:

@@ -43,9 +43,6 @@ class Opinion:
             bool(case.contradiction(0)),
             ANOTHER_CAUSE in case.foreign,
             detail,
-            bool(case.innocents),
-            case.guessing,
-            self.words < FEW,
         )
         return tuple(float(each) for each in found)
 
@@ -74,39 +71,21 @@ class Opinion:
         """How likely the account is right, as logarithm of the odds."""
         return weights().blended(self.findings, self.scores)
 
-    @cached_property
-    def words(self) -> int:
-        """How long the account is."""
-        return sum(len(each.text.split()) for each in self.case.statements)
-
     @property
-    def short(self) -> bool:
-        """Whether an account is too short to say anything by the way: what was read in it counts."""
-        return self.words < SHORT
-
-    @property
-    def barred(self) -> bool:
-        """Whether no wording makes an account right: it is a few words, does not name the place, blames others, lists guesses,
-        says that there are several causes, or names another one in a few sentences."""
-        case = self.case
-        return (
-            self.words < FEW
-            or not self.told.named
-            or bool(case.innocents)
-            or case.guessing
-            or case.several
-            or bool(case.foreign)
-        )
-
-    @property
-    def understood(self) -> bool:
-        """Whether an account passes by the reading alone."""
-        return self.grade.passed and not self.case.guessing
+    def rejected(self) -> bool:
+        """Whether an account is rejected for what no wording makes good: whom it blames, or another kind of cause."""
+        return bool(self.case.innocents) or bool(self.case.foreign) or self.case.several
 
     @property
     def affirms(self) -> bool:
-        """Whether an account is right, by all that was found in it."""
-        return affirmed(self.understood, self.odds, self.short, self.barred)
+        """Whether an account is right although it was not understood: about this mechanism before all others, and in its place."""
+        return (
+            not self.rejected
+            and self.told.named
+            and sum(len(each.text.split()) for each in self.case.statements) >= _ENOUGH
+            and self.scores[2] > MORE_LIKELY
+            and self.odds > weights().threshold
+        )
 
     @cached_property
     def key_statement(self) -> str:
@@ -121,14 +100,8 @@ class Opinion:
         return checklist.evidence(self.case.statements[number].text)
 
 
-FEW, SHORT = 10, 50
-"""Words below which an account is not recognised as a whole, and below which it has one subject."""
+MORE_LIKELY = 0.7
+"""By how much a mechanism is likelier than any other if it is what an account is about: twice as likely."""
 
-LIKELY, UNLIKELY = 1.0, -2.5
-"""Logarithms of the odds above which an account is affirmed that was not understood, and below which one is denied that was."""
-
-
-def affirmed(understood: bool, odds: float, short: bool, barred: bool) -> bool:
-    """Whether an account is right: as it was read, unless by all that was found in a long one it is very unlikely; or, unless no
-    wording makes it right, because it is likely."""
-    return (understood and (short or odds > UNLIKELY)) or (not barred and odds > LIKELY)
+_ENOUGH = 10
+"""Words by which an account can be recognised as a whole: of a shorter one each word counts, and is read."""

@@ -117,6 +117,7 @@ ELSEWHERE = frozenset(
     (
         "env_variable_shadowing",
         "incorrect_port_assignment",
+        "kubelet_does_not_run",
         "kubelet_eviction_threshold",
         "liveness_probe_too_aggressive",
         "missing_env_variable",
@@ -130,7 +131,7 @@ ELSEWHERE = frozenset(
         "valkey_memory_disruption",
     )
 )
-"""Faults that have no target in the application of the recordings."""
+"""Faults that have no target in the application of the recordings; or without a metrics API there, which real clients do not even ask."""
 
 
 def _faulty(fault: str) -> Callable[[], EmbeddedWorld]:

@@ -18,7 +18,6 @@ Arrays = Mapping[str, npt.NDArray[np.generic]]
 
 FINDINGS = (
     "passed", "located", "understood", "read", "foreign", "unlike", "contradicted", "other_cause", "detail",
-    "innocent", "guessing", "brief",
 )  # fmt: skip
 """What the hand-written reader found, as it is weighed with what was learnt, each 1 or 0."""
 
@@ -45,6 +44,8 @@ class Weights:
     bias: float
     blend: Floats
     """Of :data:`FINDINGS`, :data:`SCORES` and the constant."""
+    threshold: float
+    """Logarithm of the odds above which an account is affirmed that was not understood."""
 
     def heard(self, topics: Sequence[int]) -> Floats:
         """How likely each mechanism is to be what a text is about: logarithms."""
@@ -116,6 +117,7 @@ def of_arrays(data: Arrays) -> Weights:
         data["scales"].astype(np.float64),
         float(data["bias"].astype(np.float64)[0]),
         data["blend"].astype(np.float64),
+        float(data["threshold"].astype(np.float64)[0]),
     )
 
 

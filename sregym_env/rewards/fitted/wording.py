@@ -90,7 +90,7 @@ class Told:
     own: tuple[int, ...]
     """What tells of one mechanism or another."""
     named: bool
-    """Whether a culprit or its object is named anywhere but where something is cleared."""
+    """Whether a culprit or its object is named where something is asserted."""
 
 
 def told(statements: Sequence[Statement], truth: Truth) -> Told:
@@ -103,7 +103,7 @@ def told(statements: Sequence[Statement], truth: Truth) -> Told:
             zone = _zone(each, clause)
             wide = _WIDE.get(zone, "u")
             words = [_said(word, truth) for word in _words(text)]
-            named = named or (zone != "c" and not _NAMED.isdisjoint(words))
+            named = named or (wide != "u" and not _NAMED.isdisjoint(words))
             _of_words(words, zone, wide, shared, own)
             concepts = _concepts(each, clause)
             for number, concept in enumerate(concepts):
