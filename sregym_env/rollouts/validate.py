@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from functools import cached_property
 from time import perf_counter
@@ -22,8 +22,10 @@ from sregym_env.cluster.oncall import ONCALL
 from sregym_env.cluster.targets import ROLLED
 from sregym_env.envs.briefing import briefing
 from sregym_env.envs.env import NOISE_PATIENCE
-from sregym_env.envs.injection import Injected, await_symptoms, begin_noise, inject
+from sregym_env.envs.injection import Injected, await_symptoms, begin_noise, demand_suffering, inject
+from sregym_env.envs.staging import ATTEMPTS
 from sregym_env.envs.tasks.pairs import pairs
+from sregym_env.errors import ProblemError
 from sregym_env.faults import problems
 from sregym_env.faults.onset import remedies
 from sregym_env.faults.problems import Problem
@@ -81,14 +83,30 @@ class Subject:
         self.seed = seed
 
     @cached_property
+    def _drawn(self) -> tuple[int, Injected, Injected]:
+        """Which draw it is, the world in which the fault has just come, and that with its symptoms showing: the first in which
+        users notice it, as an episode has it, or the last."""
+        last = ATTEMPTS - 1 if self.problem.variation else 0
+        for attempt in range(last):
+            with suppress(ProblemError):
+                found = self._staged(inject(self.problem, self.seed, attempt=attempt), attempt)
+                demand_suffering(self.problem, found[2].world, found[2].baseline, found[2].instances)
+                return found
+        return self._staged(inject(self.problem, self.seed, attempt=last), last)
+
+    def _staged(self, struck: Injected, attempt: int) -> tuple[int, Injected, Injected]:
+        showing = await_symptoms(struck.fork(), self.problem, self.seed, "proactive", attempt=attempt)
+        return attempt, struck, showing
+
+    @property
     def struck(self) -> Injected:
         """The world in which the fault has just come."""
-        return inject(self.problem, self.seed)
+        return self._drawn[1]
 
-    @cached_property
+    @property
     def injected(self) -> Injected:
         """The world with the fault in and its symptoms showing."""
-        return await_symptoms(self.struck.fork(), self.problem, self.seed, "proactive")
+        return self._drawn[2]
 
     @cached_property
     def before(self) -> Baseline:
@@ -103,10 +121,16 @@ class Subject:
         """A fork to try something on."""
         return demanded(self.injected.world).fork()
 
+    def again(self) -> Injected:
+        """The world with the fault in and its symptoms showing, made once more."""
+        attempt = self._drawn[0]
+        return self._staged(inject(self.problem, self.seed, attempt=attempt), attempt)[2]
+
     def noisy(self) -> Subject:
         """The same with noise from when the fault has come: its draws do not depend on the noise."""
         other = Subject(self.problem.model_copy(update={"noise": True}), self.seed)
-        other.struck = begin_noise(self.struck.fork(), other.problem, self.seed)
+        attempt, struck, _ = self._drawn
+        other._drawn = other._staged(begin_noise(struck.fork(), other.problem, self.seed), attempt)
         return other
 
     def judge(self, world: World, patience: Patience | None = None) -> Verdict:
@@ -226,8 +250,7 @@ def undo_restores(subject: Subject) -> Finding:
 
 def same_seed_same_world(subject: Subject) -> Finding:
     """Injecting twice with one seed gives one digest."""
-    again = await_symptoms(inject(subject.problem, subject.seed), subject.problem, subject.seed, "proactive")
-    first, second = (demanded(each.world).digest() for each in (subject.injected, again))
+    first, second = (demanded(each.world).digest() for each in (subject.injected, subject.again()))
     return first == second, first[:12]
 
 
