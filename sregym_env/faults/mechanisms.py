@@ -661,6 +661,7 @@ _ALL = (
         (
             "open_files low|wrong|number|changed|exhausted_ports|narrow|instead|contrast",
             "exhausted_ports open_files /14",
+            "open_files command /14",
         ),
         valued=("VALUE open_files|low|limit|narrow /20",),
         kinds=("Deployment", "Pod"),
@@ -672,7 +673,6 @@ _ALL = (
         "disks",
         ("lossy !policy",),
         kinds=("Node",),
-        kin=("node_down",),
         through=("cordoned_nodes", "node_down"),
     ),
     Mechanism(

@@ -13,6 +13,7 @@ from itertools import combinations
 from statistics import fmean
 from time import monotonic
 
+from sregym_env.faults.mechanisms import MECHANISMS
 from sregym_env.faults.spec import FaultSpec
 from sregym_env.runtime.chance import Chance
 from tests.redteam.specs import graded
@@ -199,11 +200,17 @@ BREATHS = (" or ", ", and ", ". ")
 def doubles(specs: Sequence[FaultSpec], every: int = 1, first: int = 0) -> Iterator[str]:
     """Texts that guess two mechanisms and pass the faults of both, of every n-th pair of faults.
 
+    A node whose kubelet has ended is as good as down: what is said of mechanisms that are akin is no second guess.
     Each guess is the first of its fault's statements that passes by itself, without a value that only the world tells.
     """
     alone = {truth.fault: said for truth in specs if (said := _passing(truth))}
     for one, other in list(combinations(specs, 2))[first::every]:
-        if one.mechanism == other.mechanism or not {one.fault, other.fault} <= alone.keys():
+        near = {one.mechanism, *MECHANISMS[one.mechanism].kin}
+        if (
+            other.mechanism in near
+            or one.mechanism in MECHANISMS[other.mechanism].kin
+            or not {one.fault, other.fault} <= alone.keys()
+        ):
             continue
         for breath in BREATHS:
             text = f"{alone[one.fault]}{breath}{alone[other.fault]}"
