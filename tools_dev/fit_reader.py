@@ -57,7 +57,7 @@ TWICE = 2
 THRICE = 3
 RIDGE, RIDGE_OF_TOPICS, RIDGE_OF_BLEND = 0.05, 0.1, 1.0
 STEPS = 30
-THRESHOLD = 0.6
+THRESHOLD = 1.6
 """Logarithm of the odds above which an account is affirmed that was not understood."""
 
 Floats = npt.NDArray[np.float64]
