@@ -242,6 +242,7 @@ async def _attach(ask: Ask, protocol: str, receive: Receive, send: Send) -> None
     admitted(ask, "attach")
     pod = ask.admin.get("pods", ask.where.name, ask.where.namespace)
     container = attaching.chosen(pod, ask.request.first("container") or None)
+    ask.cluster.dialled(pod)
     key = (pod["metadata"]["uid"], container)
     process = ask.hosted.world.processes.get(key)
     await send({"type": "websocket.accept", "subprotocol": protocol or None})

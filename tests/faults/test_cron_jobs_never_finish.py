@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import gymnasium as gym
 import pytest
 
 from sregym_env.cluster.oncall import ONCALL
@@ -105,3 +106,17 @@ def test_without_a_sidecar_a_run_fails(workstation: Workstation) -> None:
     name = failed[0]["metadata"]["name"]
     logs = workstation.run(f"kubectl logs job/{name} -n {NAMESPACE}").text
     assert "nothing takes records on port 24224" in logs
+
+
+def test_an_innocent_change_brings_no_quota_of_the_same_name() -> None:
+    """Both draw from names that people give, and in this world they drew one."""
+    env = gym.make(
+        "SREGym/Pair-v0",
+        fault="cron_jobs_never_finish",
+        app="social-network",
+        target="social-graph-redis",
+        raise_errors=True,
+    )
+    env.reset(seed=431)
+    listed = str(env.step("kubectl get resourcequota -n social-network -o name")[0])
+    assert listed.count("/social-ceiling") == 1

@@ -5,7 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sregym_env.rollouts.validate import LINES, desired, thinned
+from sregym_env.envs.tasks.pairs import pairs
+from sregym_env.rollouts.validate import LINES, Subject, desired, thinned, visible_to_users
 
 
 @given(st.lists(st.integers()), st.integers(0, 30))
@@ -29,6 +30,13 @@ def test_desired_state_ignores_what_servers_fill_in() -> None:
     }
     assert desired(before) == desired(after)
     assert desired(before) != desired({**after, "spec": {"ports": [1]}})
+
+
+def test_it_looks_at_the_draw_that_an_episode_has() -> None:
+    """The first world that is drawn for this seed is one in which no user notices."""
+    (problem,) = pairs("hotel-reservation", "service_target_port_mismatch", "consul")
+    suffers, who = visible_to_users(Subject(problem, 19))
+    assert suffers, who
 
 
 def test_every_line_says_what_it_means() -> None:

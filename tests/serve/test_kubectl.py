@@ -14,6 +14,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from sregym_env.cluster.disturbances import KubeletStopped
 from sregym_env.sim.embedded import EmbeddedWorld
 from tests.serve.serving import Served, real_kubectl
 
@@ -60,6 +61,17 @@ def test_commands_succeed(kubectl: Served, line: str) -> None:
     done = kubectl.kubectl(shlex.split(line))
     assert done.code == 0, done.stderr
     assert done.stdout
+
+
+@pytest.mark.parametrize("line", ["exec deploy/mongodb-geo -- ls /", "attach deploy/mongodb-geo"])
+def test_a_kubelet_that_does_not_answer_is_told_before_anything_is_upgraded(
+    kubectl: Served, world: EmbeddedWorld, line: str
+) -> None:
+    pod = next(each for each in world.cluster.list("pods") if "mongodb-geo" in each["metadata"]["name"])
+    world.nodes.apply(KubeletStopped(pod["spec"]["nodeName"]))
+    done = kubectl.kubectl(shlex.split(line))
+    said = r"Error from server: error dialing backend: dial tcp [\d.]+:10250: connect: connection refused"
+    assert re.fullmatch(said, done.stderr.splitlines()[-1])
 
 
 @pytest.mark.parametrize("line", GENERATORS)
