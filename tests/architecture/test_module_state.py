@@ -65,7 +65,7 @@ HELD = {
 REMEMBERED = {
     # Data of the applications, the packaged schema and tables of functions, read or put together once.
     "apps._in_folders", "apps._installed", "components._reached", "data.geo", "data.numbers", "data.profiles", "data.rates", "data.recommendations",
-    "data.reservations", "data.users", "disks._hard", "goorder._order", "inferred._zeros", "library.library", "node_files.below",
+    "data.reservations", "data.users", "goorder._order", "inferred._zeros", "library.library", "node_files.below",
     "node_files.machine_files", "protobuf._table", "schema._descriptions", "schema._structure", "services.services",
     # The labelled diagnoses' data, behind read-only views.
     "lines.frames", "lines.wordings", "specs.specs",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 import pytest
 
@@ -171,3 +172,53 @@ def test_another_start_does_not_cure_what_is_wrong_with_its_settings() -> None:
         station.run(f"ssh {node} sed -i /DynamicKubeletConfig/d /var/lib/kubelet/config.yaml")
     world.advance(120.0)
     assert tried.judge(world).passed
+
+
+KIND = "kind: KubeletConfiguration\n"
+NESTED = "[" * 100_000 + "]" * 100_000
+LAUGHS = "a: &a [x,x,x,x,x,x,x,x]\n" + "".join(
+    f"{name}: &{name} [{','.join([f'*{before}'] * 8)}]\n" for before, name in pairwise("abcdefghi")
+)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"{KIND}x: {NESTED}\n",
+        f"{KIND}x: {'9' * 5000}\n",
+        f"{KIND}featureGates: {{1: true, a: true}}\n",
+        f"{KIND}{LAUGHS}containerRuntimeEndpoint: *i\n",
+        f"{KIND}{LAUGHS}featureGates: *i\n",
+        f"{KIND}{LAUGHS}evictionHard: {{nodefs.available: *i}}\n",
+        "{",
+        "",
+    ],
+    ids=["nested", "digits", "keys", "endpoint", "gates", "threshold", "open", "empty"],
+)
+def test_files_that_nobody_could_mean_end_the_kubelet_and_nothing_else(
+    world: EmbeddedWorld, text: str
+) -> None:
+    _, node = _database(world)
+    done = world.nodes.run(node, "cat > /var/lib/kubelet/config.yaml; systemctl restart kubelet", text)
+    assert done.exit_code == 0
+    world.advance(120.0)
+    assert _ready(world, node) == "Unknown"
+    assert "failed" in _typed(world, f"ssh {node} journalctl -u kubelet -n 5 --no-pager")
+
+
+def test_what_it_does_not_know_it_leaves_alone(world: EmbeddedWorld) -> None:
+    _, node = _database(world)
+    world.nodes.run(
+        node, "cat > /var/lib/kubelet/config.yaml; systemctl restart kubelet", f"{KIND}x: 2001-99-99\n"
+    )
+    world.advance(120.0)
+    assert _ready(world, node) == "True"
+
+
+def test_a_threshold_above_any_disk_is_pressure(world: EmbeddedWorld) -> None:
+    _, node = _database(world)
+    wanted = f"evictionHard: {{nodefs.available: '{'9' * 400}'}}\n"
+    world.nodes.run(node, "cat > /var/lib/kubelet/config.yaml; systemctl restart kubelet", KIND + wanted)
+    world.advance(120.0)
+    conditions = world.cluster.get("nodes", node)["status"]["conditions"]
+    assert next(each["status"] for each in conditions if each["type"] == "DiskPressure") == "True"

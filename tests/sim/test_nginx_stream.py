@@ -141,8 +141,20 @@ def test_a_proxy_of_itself_closes_the_connection(world: EmbeddedWorld) -> None:
         ("stream {", 'unexpected end of file, expecting "}" in nginx.conf:1'),
         ("events {\n}\n}", 'unexpected "}" in nginx.conf:3'),
         ("user nginx", 'unexpected end of file, expecting ";" or "}" in nginx.conf:1'),
+        ("a {" * 50_000, 'unknown directive "a" in'),
     ],
 )
 def test_what_is_no_configuration(text: str, why: str) -> None:
     with pytest.raises(nginx_config.ConfigError, match=re.escape(why)):
         nginx_config.directives(text, "nginx.conf")
+
+
+def test_files_that_include_each_other_twice_are_too_much(world: EmbeddedWorld) -> None:
+    twice = {
+        f"{number}.conf": f"include {number + 1}.conf; include {number + 1}.conf;" for number in range(40)
+    }
+    data = {**twice, "40.conf": "worker_processes 1;", "nginx.conf": "include 0.conf;"}
+    world.cluster.patch("configmaps", "edge", {"data": data}, namespace=NAMESPACE, type="merge")
+    world.advance(120.0)
+    tested = _typed(world, f"kubectl exec -n {NAMESPACE} deploy/edge -- nginx -t -c /etc/edge/nginx.conf")
+    assert "Cannot allocate memory" in tested

@@ -11,13 +11,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from functools import lru_cache
-from itertools import pairwise
+from itertools import count, pairwise
 from posixpath import dirname, join
 
 from sregym_env.sim.network import dns
 from sregym_env.sim.processes.context import ProcessContext
 
 CONFIG = "/etc/nginx/nginx.conf"
+
+MOST = 20_000
+"""Directives of a configuration with all that it includes."""
+DEEPEST = 50
+"""Blocks within each other in which nginx knows some directive; it is some ten."""
 
 Address = tuple[str, int]
 
@@ -50,7 +55,7 @@ def path_of(argv: Sequence[str]) -> str:
 def directives(text: str, path: str = CONFIG) -> tuple[Directive, ...]:
     """What one file says. Raises ConfigError."""
     tokens = list(_tokens(text))
-    found, rest = _block(tokens, 0, path, False)
+    found, rest = _block(tokens, 0, path, 0)
     assert rest == len(tokens)
     return found
 
@@ -84,7 +89,7 @@ def _tokens(text: str) -> Iterator[tuple[str, int, bool]]:
 
 
 def _block(
-    tokens: Sequence[tuple[str, int, bool]], at: int, path: str, within: bool
+    tokens: Sequence[tuple[str, int, bool]], at: int, path: str, level: int
 ) -> tuple[tuple[Directive, ...], int]:
     found: list[Directive] = []
     words: list[str] = []
@@ -95,17 +100,19 @@ def _block(
         if not sign:
             words.append(word)
             continue
-        if (word == "}" and (words or not within)) or (word != "}" and not words):
+        if (word == "}" and (words or not level)) or (word != "}" and not words):
             raise ConfigError(f'unexpected "{word}" in {path}:{line}')
         if word == "}":
             return tuple(found), at
         made = Directive(tuple(words), f"{path}:{line}")
         words = []
         if word == "{":
-            inner, at = _block(tokens, at, path, True)
+            if level == DEEPEST:
+                raise ConfigError(f'unknown directive "{made.name}" in {path}:{line}')
+            inner, at = _block(tokens, at, path, level + 1)
             made = replace(made, inner=inner)
         found.append(made)
-    if words or within:
+    if words or level:
         expected = '";" or "}"' if words else '"}"'
         raise ConfigError(f"unexpected end of file, expecting {expected} in {path}:{last}")
     return tuple(found), at
@@ -138,7 +145,7 @@ def read(ctx: ProcessContext, path: str) -> tuple[Directive, ...]:
         text = ctx.read(path)
     except OSError:
         raise ConfigError(f'open() "{path}" failed (2: No such file or directory)') from None
-    return tuple(_included(ctx, directives(text, path), path, (path,)))
+    return tuple(_included(ctx, directives(text, path), path, (path,), count(1)))
 
 
 def files(ctx: ProcessContext, path: str) -> Iterator[tuple[str, str]]:
@@ -157,11 +164,14 @@ def _places(found: Sequence[Directive]) -> Iterator[str]:
 
 
 def _included(
-    ctx: ProcessContext, found: Sequence[Directive], path: str, above: tuple[str, ...]
+    ctx: ProcessContext, found: Sequence[Directive], path: str, above: tuple[str, ...], number: Iterator[int]
 ) -> Iterator[Directive]:
     for each in found:
+        # Files that include others twice, and so on, come to more than any memory holds.
+        if next(number) > MOST:
+            raise ConfigError(f"malloc(16384) failed (12: Cannot allocate memory) in {each.place}")
         if each.inner is not None:
-            yield replace(each, inner=tuple(_included(ctx, each.inner, path, above)))
+            yield replace(each, inner=tuple(_included(ctx, each.inner, path, above, number)))
         elif each.name == "include" and len(each.words) == 2 and _read_here(each.words[1]):
             for name in _named(ctx, join(dirname(above[0]), each.words[1])):
                 if name in above:
@@ -172,7 +182,7 @@ def _included(
                     raise ConfigError(
                         f'open() "{name}" failed (2: No such file or directory) in {each.place}'
                     ) from None
-                yield from _included(ctx, directives(text, name), name, (*above, name))
+                yield from _included(ctx, directives(text, name), name, (*above, name), number)
         else:
             yield each
 

@@ -7,14 +7,19 @@ from typing import Any
 
 import yaml
 
+from sregym_env.kube import yamlin
+
 
 @lru_cache(maxsize=64)
 def document(text: str) -> Any:
-    """What a file says; nobody may change it. Raises ValueError with the parser's first line."""
+    """What a file says; nobody may change it. Raises ValueError with the parser's first line, from its error.
+
+    Whoever may write such a file may write anything: the reader bounds how deeply it is nested and how far aliases go.
+    """
     try:
-        return yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+        return yamlin.load(text)
     except yaml.YAMLError as error:
-        raise ValueError(str(error).splitlines()[0]) from None
+        raise ValueError(str(error).splitlines()[0]) from error
 
 
 def under(found: Any, *keys: str) -> Any:

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
-
-import yaml
 
 from sregym_env.kube.quantity import bytes_
 from sregym_env.kube.types import Manifest
 from sregym_env.sim.programs.machine import kubelet_unit
+from sregym_env.sim.programs.yaml_files import document, under
 from sregym_env.sim.world import SimWorld
 from sregym_env.sim.world.figures import FOR_USERS, disk_used
 
@@ -45,11 +43,9 @@ def shortage(world: SimWorld, node: Manifest) -> Shortage | None:
     return None
 
 
-@lru_cache(maxsize=64)
 def _hard(text: str) -> Mapping[str, Any]:
     try:
-        config = yaml.safe_load(text)
-    except yaml.YAMLError:
+        found = under(document(text), "evictionHard")
+    except ValueError:
         return {}
-    found = config.get("evictionHard") if isinstance(config, Mapping) else None
     return found if isinstance(found, Mapping) else {}

@@ -13,12 +13,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-import yaml
-
 from sregym_env.cluster.disturbances import KubeletSetting
 from sregym_env.kube.types import Json
 from sregym_env.runtime.clock import SECOND, seconds
 from sregym_env.sim.containers.node_files import CONFIG, EXTRA, FLAGS, put, text_of, written
+from sregym_env.sim.programs.yaml_files import document
 from sregym_env.sim.world import SimWorld
 
 OFF = "machine.off:"
@@ -178,7 +177,7 @@ def give(world: SimWorld, setting: KubeletSetting) -> None:
     if path == FLAGS:
         put(world, node, path, re.sub(r'"\s*$', f' {setting.key}={setting.value}"\n', text))
         return
-    config: dict[str, Any] = dict(yaml.safe_load(text) or {})
+    config: dict[str, Any] = dict(document(text) or {})
     at = config
     *outer, last = setting.key.split("/")
     for part in outer:
@@ -242,17 +241,20 @@ def complaint(world: SimWorld, node: str) -> str:
         lost = "open /var/lib/kubelet/config.yaml: no such file or directory"
         return f'{_PLACE}failed to read kubelet config file "/var/lib/kubelet/config.yaml", error: {lost}'
     try:
-        config = yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        mark_ = getattr(error, "problem_mark", None)
+        config = document(text)
+    except ValueError as error:
+        mark_ = getattr(error.__cause__, "problem_mark", None)
         line = 1 if mark_ is None else mark_.line + 1
-        what = getattr(error, "problem", None) or "could not be read"
+        what = getattr(error.__cause__, "problem", None) or error
         return f"{_PLACE}failed to decode: yaml: line {line}: {what}"
     if not isinstance(config, dict) or config.get("kind") != "KubeletConfiguration":
         return f"{_PLACE}failed to decode: Object 'Kind' is missing in '{text[:40].strip()}'"
     gates = config.get("featureGates") or {}
     if not isinstance(gates, dict) or any(not isinstance(value, bool) for value in gates.values()):
         return _misfit("featureGates", gates, "bool")
+    endpoint = config.get("containerRuntimeEndpoint") or ""
+    if not isinstance(endpoint, str):
+        return _misfit("containerRuntimeEndpoint", endpoint, "string")
     for field in ("evictionHard", "evictionSoft", "systemReserved", "kubeReserved"):
         held = config.get(field) or {}
         if not isinstance(held, dict):
@@ -338,7 +340,8 @@ def threshold(text: str, capacity: int) -> int | None:
     number = float(found[1])
     if found[2] == "%":
         return int(capacity * number / 100) if 0 < number < 100 else None
-    return int(number * _SIZES[found[2]])
+    # Longer than any disk: a float that holds no such number is infinite.
+    return int(min(number * _SIZES[found[2]], 2.0**62))
 
 
 def _no_runtime(given: Mapping[str, str], config: Mapping[str, Any]) -> str:
