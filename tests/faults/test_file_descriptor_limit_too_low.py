@@ -104,6 +104,11 @@ def test_nobody_raises_what_the_container_was_given(world: EmbeddedWorld) -> Non
     assert _typed(world, "bash -c 'ulimit -n 512; ulimit -n; ulimit -n 600; ulimit -Sn'").count("512") == 2
 
 
+@pytest.mark.parametrize("value", ["9" * 5000, "\u0663", "0x10", "1.5"])
+def test_what_is_no_number_is_said_to_be_none(world: EmbeddedWorld, value: str) -> None:
+    assert _typed(world, f"ulimit -n {value}") == f"bash: ulimit: {value}: invalid number\n"
+
+
 def test_healthy_worlds_set_limits_too() -> None:
     app = apps.app(HOTEL)
     limits, programs = [], set()

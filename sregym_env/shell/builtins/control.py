@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from sregym_env.shell import conditions
@@ -318,15 +319,17 @@ def ulimit(run: Interpreter, args: list[Any]) -> int:
     """``ulimit``: of what could be set only the open files matter to anybody."""
     flags = "".join(word[1:] for word in args if word.startswith("-")).replace("S", "").replace("H", "")
     words = [word for word in args if not word.startswith("-")]
-    if words and words[0] not in ("unlimited", "hard", "soft") and not words[0].isdecimal():
+    number = int(words[0]) if words and re.fullmatch(r"[0-9]{1,19}", words[0]) else None
+    if words and words[0] not in ("unlimited", "hard", "soft") and number is None:
         run.complain(f"ulimit: {words[0]}: invalid number")
         return 1
-    if words and "n" in flags and words[0].isdecimal():
+    if number is not None and "n" in flags:
         # Whoever is root in a container has no right to raise what containerd gave it.
-        if int(words[0]) > (run.session.open_files or OPEN_FILES):
+        if number > (run.session.open_files or OPEN_FILES):
             run.complain("ulimit: open files: cannot modify limit: Operation not permitted")
             return 1
-        run.session.open_files = int(words[0])
+        # With none at all a process is as good as with one.
+        run.session.open_files = number or 1
     if words:
         return 0
     limits = tuple(
