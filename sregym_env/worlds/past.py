@@ -26,7 +26,7 @@ from sregym_env.runtime.chance import Chance
 from sregym_env.runtime.clock import DAY, HOUR, MINUTE, SECOND, seconds
 from sregym_env.sim.embedded import EmbeddedWorld
 from sregym_env.sim.world.simworld import LOOKING
-from sregym_env.worlds import changes
+from sregym_env.worlds import beside, changes
 from sregym_env.worlds.changes import Change, Step
 from sregym_env.worlds.nameserver import Serve, Zone
 from sregym_env.worlds.placement import BOUND, Bind
@@ -481,31 +481,20 @@ def marking(chance: Chance, start: int, span: Span) -> list[Deed]:
 
 def upkeep(world: EmbeddedWorld, chance: Chance, start: int, span: Span) -> list[Deed]:
     """What was changed on machines and in ``kube-system`` without any effect."""
-    machines = [node["metadata"]["name"] for node in world.cluster.list("nodes")]
-    targets = [(ObjectRef("nodes", name), changes.NODE_KEEPERS, 0.3) for name in machines]
-    for resource in ("configmaps", "deployments.apps"):
-        targets.append((ObjectRef(resource, "coredns", "kube-system"), changes.SYSTEM_KEEPERS, 0.3))
     found = []
-    for target, keepers, rate in targets:
-        mine = chance.at(target.resource, target.name)
-        if not mine.yes("changed", rate):
+    for place in beside.places(world.cluster):
+        mine = chance.at(place.target.resource, place.target.name)
+        if not mine.yes("changed", NOTED):
             continue
-        name = mine.choice("note", tuple(NOTES))
-        notes = {name: mine.choice("value", NOTES[name])}
+        patch = beside.note(mine)
         time = in_office(span.ago(last_change(mine.at("age"))), mine, start, span)
         time = min(max(time, start), span.present - QUIET)
-        patch = {"metadata": {"annotations": notes}}
-        found.append(Deed(time, Touch(target, patch, mine.weighted("by", keepers))))
+        found.append(Deed(time, Touch(place.target, patch, mine.weighted("by", place.keepers))))
     return found
 
 
-NOTES = {
-    "example.com/owner": ("platform", "infra", "sre", "ops"),
-    "example.com/ticket": ("OPS-2211", "INFRA-718", "PLAT-1093", "OPS-3127", "SRE-402"),
-    "example.com/reviewed": ("2025-10", "2025-12", "2026-02", "2026-03"),
-    "maintenance.example.com/window": ("sun-02", "tue-04", "sat-22"),
-}
-"""Annotations that nothing in a cluster reads."""
+NOTED = 0.3
+"""How often such an object has been."""
 
 
 def _releases(app: App, deeds: Sequence[Deed], start: int) -> list[Deed]:

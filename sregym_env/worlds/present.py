@@ -17,7 +17,7 @@ from sregym_env.cluster.targets import ROLLED
 from sregym_env.kube.status import StatusError
 from sregym_env.kube.types import Manifest
 from sregym_env.runtime.chance import Chance
-from sregym_env.worlds import changes
+from sregym_env.worlds import beside, changes
 from sregym_env.worlds.changes import Changing
 
 STILL = (
@@ -35,17 +35,19 @@ SOON = (20.0, 120.0)
 SURGED = 0.4
 """How often a workload that is rolled out is scaled up for it, and down again."""
 
-ROLLING = ("image", "env", "restart", "resources", "probe", "scale")
+ROLLING = ("image", "env", "restart", "resources", "probe", "scale", "job", "cronjob")
 """Kinds of changes that make pods."""
 
-MOSTLY = 0.5
-"""How often a change that is made meanwhile is of those for certain."""
+SORTS = {"rolling": 0.5, "still": 0.35, "beside": 0.15}
+"""What a change is that is made meanwhile, and how often: one that makes pods, one that makes none, or a note on what belongs to
+the cluster. Faults lie in objects of all these sorts: what was written last of a rare one would else be what is wrong."""
 
 BEFORE = {0: 0.20, 1: 0.34, 2: 0.28, 3: 0.18}
 """How many changes lie in the hours before, and how often."""
 
-MEANWHILE = {0: 0.34, 1: 0.40, 2: 0.20, 3: 0.06}
-"""How many are made between the onset and the call, while others work on."""
+MEANWHILE = {0: 0.28, 1: 0.18, 2: 0.20, 3: 0.18, 4: 0.16}
+"""How many are made between the onset and the call, while others work on. So many that nobody finds the culprit by counting back
+from what was written last."""
 
 APART = 5 * 3600.0
 """Seconds from one change to the next in the long run."""
@@ -102,7 +104,6 @@ def meanwhile(
     hours and days the application is released as well, but for its ``spared`` objects: a tool that delivers what
     is declared would put them right. Returns the objects that were changed.
     """
-    kinds = () if rolling else STILL
     until = world.now() + round(seconds * 1e6)
     start = world.now()
     found: list[ObjectKey] = []
@@ -110,19 +111,56 @@ def meanwhile(
         _wait(world, start + round(moment * 1e6))
         draw = chance.at("change", number)
         seen, own = _one_of(world, draw, touched)
-        safe = [name for name in _independent(seen.app, own) if _is_well(seen, name)]
-        likely = ROLLING if rolling and draw.yes("rolling", MOSTLY) else kinds
-        change = changes.drawn(seen.app, draw, components=safe, kinds=likely) if safe else None
-        if change is not None and not _forgets(seen.app, change) and not _taken(seen, change):
-            changes.happen(seen, change)
-            found.append(_key(change.target))
-            for more in _followed(seen, draw, change):
-                changes.happen(seen, more)
-                found.append(_key(more.target))
+        sort = draw.weighted("sort", SORTS)
+        if sort == "beside":
+            found += _noted(world, draw.at("beside"), spared)
+        else:
+            found += _changed(seen, draw, own, rolling and sort == "rolling")
         if number == 0 and chance.unit("released") < 1.0 - exp(-(seconds + CALLING) / RELEASES):
             found += _release(seen, chance.at("release"), own, spared)
     _wait(world, until)
     return found
+
+
+def _changed(world: Changing, chance: Chance, touched: Collection[str], rolling: bool) -> list[ObjectKey]:
+    """Something of the application is changed that needs none of what is ``touched``; the keys of what was."""
+    safe = [name for name in _independent(world.app, touched) if _is_well(world, name)]
+    if not safe:
+        return []
+    # Any sort of what makes no pod, as often as any other; not all are possible in every application.
+    likely = (ROLLING,) if rolling else ((chance.choice("still", STILL),), STILL)
+    drawn = (changes.drawn(world.app, chance, components=safe, kinds=kinds) for kinds in likely)
+    change = next((each for each in drawn if each is not None), None)
+    if change is None or _forgets(world.app, change) or _taken(world, change):
+        return []
+    changes.happen(world, change)
+    found = [_key(change.target)]
+    for more in _followed(world, chance, change):
+        changes.happen(world, more)
+        found.append(_key(more.target))
+    return found
+
+
+def _noted(world: World, chance: Chance, spared: Collection[ObjectRef]) -> list[ObjectKey]:
+    """Somebody leaves a note on a machine or on the cluster's DNS; the key of what has it."""
+    free = [place for place in beside.places(world.cluster) if place.target not in spared]
+    if not free:
+        return []
+    place = chance.choice("place", free)
+    target, by = place.target, chance.weighted("by", place.keepers)
+    try:
+        world.cluster.patch(
+            target.resource,
+            target.name,
+            beside.note(chance),
+            namespace=target.namespace,
+            type="merge",
+            field_manager=by,
+        )
+    except StatusError:
+        # Admission may be part of what is wrong: whoever is refused leaves it at that.
+        return []
+    return [_key(target)]
 
 
 def _one_of(

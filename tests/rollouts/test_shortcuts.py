@@ -354,6 +354,15 @@ def test_a_rule_names_the_extreme(
     assert rule.hit(world(figures, culprits)) == hit and rule.chance(world(figures, culprits)) == chance
 
 
+def test_chance_is_that_of_the_kind_that_is_named() -> None:
+    """Two Deployments, one of them at fault, and eight Secrets: naming Deployments is no news of the one that it is."""
+    made = [Candidate(("deployments.apps", "", str(n)), n == 0, {"written": 2.0 + n}) for n in range(2)]
+    made += [Candidate(("secrets", "", str(n)), False, {"written": 0.0}) for n in range(8)]
+    scene = Scene("p", 0, tuple(made))
+    assert rules.Rule("r", "written", "artefact").chance(scene) == 0.5
+    assert rules.Rule("r", "written", "artefact", lowest=True).chance(scene) == 0.0
+
+
 def test_a_figure_that_is_the_same_everywhere_is_as_good_as_chance() -> None:
     scenes = [world([5.0] * 10, {n % 10}, f"p{n}") for n in range(40)]
     (score,) = rules.scores(scenes, [rules.Rule("r", "written", "artefact")])
@@ -443,6 +452,21 @@ def test_the_classifier_finds_nothing_in_shuffled_labels() -> None:
     assert sum(hits) / len(hits) < 0.15
 
 
+def test_the_classifier_weighs_recency_by_kind() -> None:
+    """Notes are left on Secrets after every fault: the latest write of another kind is the culprit's."""
+    scenes = []
+    for number in range(160):
+        culprit = number % 7
+        made = [
+            Candidate(("deployments.apps", "", str(n)), n == culprit, {"written": float(n == culprit)})
+            for n in range(7)
+        ]
+        made += [Candidate(("secrets", "", str(n)), False, {"written": 2.0 + n}) for n in range(7)]
+        scenes.append(Scene(f"pair-{number}", number, tuple(made)))
+    hits = classifier.crossed(scenes, ("written",))
+    assert sum(hits) / len(hits) > 0.9
+
+
 def test_the_classifier_is_tried_on_pairs_that_it_has_not_seen() -> None:
     """What tells pairs apart is worth nothing: here the culprit follows from the pair alone."""
     scenes = []
@@ -482,7 +506,7 @@ def test_an_audit_says_what_it_found() -> None:
     assert quiet.kept and not loud.kept
     assert "newest object" in {each.rule.name for each in loud.scores if not each.holds}
     assert json.loads(json.dumps(quiet.to_dict()))["kept"] is True
-    assert len(quiet.rows()) == len(rules.RULES) + 2 and any(
+    assert len(quiet.rows()) == len(rules.RULES) + 3 and any(
         "older than the median" in line for line in quiet.lines()
     )
 

@@ -1,7 +1,8 @@
 """A classifier that learns from figures alone which of a world's objects is at fault: a softmax over candidates.
 
 Each figure is turned into places within its world (the first, one of the first three, rank from above and from below), so
-that nothing depends on absolute ages or versions. What it learns on one half of the pairs it must not know on the other.
+that nothing depends on absolute ages or versions, and by itself it knows what kind each object is of and whether anything of its
+name is ever at fault. What it learns on one half of the pairs it must not know on the other.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from hashlib import blake2b
 import numpy as np
 from numpy.typing import NDArray
 
-from sregym_env.rollouts.shortcuts.audit.scene import Scene
+from sregym_env.rollouts.shortcuts.audit.scene import RESOURCES, Scene
 
 Array = NDArray[np.float64]
 
@@ -29,6 +30,15 @@ RIDGE = 1e-3
 SYMPTOMS = ("restarts", "unready", "warnings")
 """Figures that show the fault's effect, and not what was done."""
 
+RECENCY = ("created", "written", "version", "generation", "revision", "replica_set", "pod")
+"""Figures that tell when something was last done to an object, and how often: honest evidence."""
+
+USUAL = "usual"
+"""The figure of an object that says whether faults strike anything of its name."""
+
+KINDS = (*RESOURCES, "nodes")
+"""Kinds of objects, in the order of the columns that tell them apart."""
+
 
 @dataclass(frozen=True, slots=True)
 class Example:
@@ -41,8 +51,9 @@ class Example:
 
 
 def example(scene: Scene, figures: Sequence[str]) -> Example:
-    """The places of a scene's candidates by each figure."""
-    columns: list[Array] = []
+    """What sort of object each of a scene's candidates is, and its places by each figure."""
+    columns = [np.array([float(each.key[0] == kind) for each in scene.candidates]) for kind in KINDS]
+    columns.append(np.array([each.figures.get(USUAL, 0.0) for each in scene.candidates]))
     for figure in figures:
         columns += _places(np.array([each.figures[figure] for each in scene.candidates]))
     culprits = np.array([float(each.culprit) for each in scene.candidates])

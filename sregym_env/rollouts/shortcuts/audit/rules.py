@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
@@ -35,8 +36,18 @@ class Rule:
         return _share(self.named(scene))
 
     def chance(self, scene: Scene) -> float:
-        """The same for a candidate by lot, of those that have the figure."""
-        return _share(self.eligible(scene))
+        """The same for a candidate by lot of the kind of the one that is named, of those that have the figure.
+
+        A Deployment is likelier to be at fault than a Secret, and has more of almost everything: that much any rule knows that
+        mostly names Deployments.
+        """
+        eligible = self.eligible(scene)
+        kinds = Counter(each.key[0] for each in self.named(scene))
+        total = sum(kinds.values())
+        return sum(
+            count / total * _share([each for each in eligible if each.key[0] == kind])
+            for kind, count in kinds.items()
+        )
 
     def eligible(self, scene: Scene) -> list[Candidate]:
         """The candidates that have the figure."""

@@ -10,15 +10,19 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache
 from statistics import median
 from typing import Final
 
 import orjson
 
+from sregym_env import apps
 from sregym_env.cluster.api import World
+from sregym_env.cluster.app import App
 from sregym_env.cluster.inventory import ObjectKey
 from sregym_env.cluster.targets import ROLLED
 from sregym_env.envs.staged import Staged
+from sregym_env.envs.tasks.pairs import pairs
 from sregym_env.kube import registry
 from sregym_env.kube.ownership.inferred import shown
 from sregym_env.kube.types import Manifest
@@ -92,6 +96,7 @@ def scene(staged: Staged, pair: str, seed: int) -> Scene:
     world = staged.world
     objects = list(_objects(world))
     guilty = _guilty(staged)
+    usual = _usual(staged.app)
     pods = _Pods(world)
     kinds: dict[str, list[int]] = {}
     for key, obj in objects:
@@ -139,6 +144,7 @@ def scene(staged: Staged, pair: str, seed: int) -> Scene:
                     "entropy": entropy(key[2]),
                     "length": float(len(key[2])),
                     "position": float(position),
+                    "usual": float(key in usual),
                 },
             )
         )
@@ -174,11 +180,35 @@ def _guilty(staged: Staged) -> frozenset[ObjectKey]:
         found.update(cause.accepts())
     for spec in staged.specs:
         for name in spec.components:
-            component, namespace = app.by_name[name], app.namespace_of(name)
-            found.add(app.workload_of(name))
-            found.add(("services", namespace, component.service))
-            found.add(("persistentvolumeclaims", namespace, component.volume))
+            found |= _own(app, name)
     return frozenset(found)
+
+
+def _usual(app: App) -> frozenset[ObjectKey]:
+    """Objects of the components that some fault strikes."""
+    struck = _struck(app.name)
+    found: set[ObjectKey] = set()
+    for component in app.components:
+        if component.name in struck:
+            found |= _own(app, component.name)
+    return frozenset(found)
+
+
+@cache
+def _struck(app: str) -> frozenset[str]:
+    names = [part.name for part in apps.app(app).parts] or [app]
+    known = [problem for name in names for problem in pairs(app=name)]
+    return frozenset(each.target for problem in known for each in problem.faults)
+
+
+def _own(app: App, name: str) -> set[ObjectKey]:
+    """A component's workload, Service and claim."""
+    component, namespace = app.by_name[name], app.namespace_of(name)
+    return {
+        app.workload_of(name),
+        ("services", namespace, component.service),
+        ("persistentvolumeclaims", namespace, component.volume),
+    }
 
 
 class _Pods:
