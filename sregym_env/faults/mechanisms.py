@@ -669,6 +669,17 @@ _ALL = (
         through=("wrong_command", "cpu_throttling"),
     ),
     Mechanism(
+        "producer_per_record",
+        "resources",
+        (
+            "producers each_record|unbounded|piles_up|high|off /16",
+            "producers exhausts|heap /18",
+        ),
+        valued=("VALUE producers|each_record",),
+        kinds=("Deployment", "Pod"),
+        through=("connections_exhausted", "memory_limit_too_low", "defective_image"),
+    ),
+    Mechanism(
         "lossy_machine",
         "disks",
         ("lossy !policy",),

@@ -233,6 +233,12 @@ _ALL = (
         "A process's limit on open files (ulimit -n, RLIMIT_NOFILE) is lower than the connections it has to hold: it cannot accept further ones.",
     ),
     KindOfCause(
+        "producer_per_record",
+        "A client of the message broker opens a producer for every record",
+        "A program that writes to a message broker opens new producers instead of using one: so many connections bring large records at once "
+        "that the broker runs out of heap space, and dies again whenever it is back.",
+    ),
+    KindOfCause(
         "lossy_machine",
         "A machine's network link loses packets",
         "Whatever enters or leaves one machine is slow or times out, though the machine and its pods are Ready: packets are lost on "

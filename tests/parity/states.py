@@ -117,6 +117,7 @@ ELSEWHERE = frozenset(
     (
         "env_variable_shadowing",
         "incorrect_port_assignment",
+        "kafka_producer_leak",
         "kubelet_does_not_run",
         "kubelet_eviction_threshold",
         "liveness_probe_too_aggressive",

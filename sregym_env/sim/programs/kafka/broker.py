@@ -131,8 +131,10 @@ class Kafka(Quiet):
         size = _whole(call.attribute("bytes"))
         if size > number(ctx, "message.max.bytes"):
             return Flow(0.0, 0.004, ((Failure("error", TOO_LARGE), 1.0),))
-        if _exhausted(ctx, max(size, producing.in_flight(ctx))):
-            ctx.crash(_last_words(ctx, call.attribute("address")), 1, share=1.0)
+        fatal = _fatal(ctx, size)
+        if fatal:
+            ctx.crash(_last_words(ctx, call.attribute("address")), 1, share=fatal)
+        if fatal == 1.0:
             return Flow(0.0, 0.5, ((Failure("reset", "EOF"), 1.0),))
         if topic not in groups.topics(ctx):
             if setting(ctx, "auto.create.topics.enable") == "false":
@@ -218,6 +220,14 @@ def _last_words(ctx: ProcessContext, client: str) -> str:
 
 def _whole(text: str) -> int:
     return int(text) if text.isascii() and text.isdecimal() and len(text) < 16 else 0
+
+
+def _fatal(ctx: ProcessContext, size: int) -> float:
+    """Share of records of a size for which there is no room on the heap: while it is full, small ones find some more often."""
+    total, largest = producing.on_their_way(ctx)
+    if not _exhausted(ctx, max(size, total)):
+        return 0.0
+    return min(size / max(size, largest, 1), 1.0)
 
 
 def _exhausted(ctx: ProcessContext, in_flight: int) -> bool:

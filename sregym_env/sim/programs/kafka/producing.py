@@ -111,7 +111,14 @@ class TopicWriter(Quiet):
         opened = 1 if found.reuse else max(int(lived * found.rate), found.workers)
         failure = ctx.ask(*_broker(ctx, found), Call("metadata"), 10.0)
         if failure is None:
-            _say(ctx, "info", "delivered", topic=found.topic, producers_opened=opened, producers_open=found.producers)
+            _say(
+                ctx,
+                "info",
+                "delivered",
+                topic=found.topic,
+                producers_opened=opened,
+                producers_open=found.producers,
+            )
         else:
             _fail(ctx, found, opened, failure)
         ctx.wake_in(SPEAKS, "speak")
@@ -121,9 +128,7 @@ class TopicWriter(Quiet):
         found = writing(ctx.process)
         if found is None or found.rate <= 0.0:
             return ()
-        call = Call(
-            f"produce {found.topic}", (("bytes", str(found.record)), ("address", ctx.process.ip))
-        )
+        call = Call(f"produce {found.topic}", (("bytes", str(found.record)), ("address", ctx.process.ip)))
         return (("", found.rate, *_broker(ctx, found), call),)
 
     def usage(self, ctx: ProcessContext, rates: Mapping[str, float]) -> Usage:
@@ -139,18 +144,18 @@ def writing(process: Process) -> Writing | None:
     return None if found is None else Writing(*found)
 
 
-def in_flight(broker: ProcessContext) -> int:
-    """Bytes of records that are on their way to a broker at once, from everybody who writes there with this tool."""
+def on_their_way(broker: ProcessContext) -> tuple[int, int]:
+    """(bytes of records that are on their way to a broker at once, of the largest of them), of all who write there with this tool."""
     addressing.note(broker.world, "offering")
-    total = 0
+    total = largest = 0
     for process in broker.world.processes.values():
         found = writing(process)
         if found is not None:
             writer = ProcessContext(broker.world, process)
             there = writer.peer(*_broker(writer, found))
             if there is not None and there.process.key == broker.process.key:
-                total += found.in_flight
-    return total
+                total, largest = total + found.in_flight, max(largest, found.record)
+    return total, largest
 
 
 def _broker(ctx: ProcessContext, found: Writing) -> tuple[str, int]:

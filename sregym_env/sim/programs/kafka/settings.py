@@ -75,9 +75,14 @@ def advertised(broker: ProcessContext) -> tuple[str, int] | None:
 
 
 def heap(ctx: ProcessContext) -> int | None:
-    """Bytes that ``KAFKA_HEAP_OPTS`` allow; None where the virtual machine does not understand them."""
+    """Bytes that a broker's ``KAFKA_HEAP_OPTS`` allow; None where the virtual machine does not understand them."""
+    return heap_of(ctx.process.env)
+
+
+def heap_of(env: Mapping[str, str]) -> int | None:
+    """The same of an environment."""
     size = DEFAULT_HEAP
-    for word in ctx.process.env.get("KAFKA_HEAP_OPTS", "").split():
+    for word in env.get("KAFKA_HEAP_OPTS", "").split():
         if word.startswith("-Xmx"):
             text = word[4:]
             unit = {"k": "Ki", "m": "Mi", "g": "Gi"}.get(text[-1:].lower(), "")

@@ -169,7 +169,11 @@ def _create(broker: ProcessContext, name: str, options: Options, known: Mapping[
             1,
         )
     given = _one(options, "partitions")
-    count = int(given) if given.isdecimal() and len(given) < 5 and 0 < int(given) <= 1000 else number(broker, "num.partitions")
+    count = (
+        int(given)
+        if given.isdecimal() and len(given) < 5 and 0 < int(given) <= 1000
+        else number(broker, "num.partitions")
+    )
     broker.update(topics={**groups.topics(broker), name: count})
     return ExecResult(f"Created topic {name}.\n")
 
