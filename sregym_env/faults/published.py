@@ -23,7 +23,6 @@ _FLAGS: Mapping[str, str] = {
 """Feature flags of the Astronomy Shop that hurt nobody here; `served_feature_flag` has those that do."""
 
 _SHOPS_OWN = (
-    "edge_request_filter_cpu_saturation",
     "duplicate_pvc_mounts_astronomy_shop", "kafka_poison_pill_hol_block",
     "workload_imbalance",
 )  # fmt: skip

@@ -239,6 +239,12 @@ _ALL = (
         "that the broker runs out of heap space, and dies again whenever it is back.",
     ),
     KindOfCause(
+        "backtracking_pattern",
+        "A regular expression of a request filter backtracks on ordinary requests",
+        "A rule of a filter in front of requests (a WAF) has a regular expression that tries very many ways before it fails to match: the "
+        "server that evaluates it has no CPU left, and all requests wait.",
+    ),
+    KindOfCause(
         "lossy_machine",
         "A machine's network link loses packets",
         "Whatever enters or leaves one machine is slow or times out, though the machine and its pods are Ready: packets are lost on "

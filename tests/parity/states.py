@@ -115,6 +115,7 @@ def _small() -> EmbeddedWorld:
 
 ELSEWHERE = frozenset(
     (
+        "edge_request_filter_cpu_saturation",
         "env_variable_shadowing",
         "incorrect_port_assignment",
         "kafka_producer_leak",

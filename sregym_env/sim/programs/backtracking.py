@@ -2,7 +2,8 @@
 
 The expression becomes instructions of a small machine (a character, a choice, a mark) that tries one way after the other, as
 PCRE does. What it does from an instruction and a place on is the same whenever it comes there, so that the number of its steps
-is added up and not walked: an expression that needs millions of them costs no more to look at than any other.
+is added up and not walked: an expression that needs millions of them costs no more to look at than any other. A loop that has taken nothing is
+left, as in PCRE, and what follows at that place is counted once.
 """
 
 from __future__ import annotations
