@@ -56,9 +56,9 @@ KINDS: dict[str, Kind] = {
         ("/wp-login.php", "/api/cart.php", "/a/b/c/index.php"),
     ),
     "backup": Kind(
-        (r"\.(?:bak|old|swp)$", r"^/[\w/-]*\.(?:bak|old|swp)$"),
-        (r"^(?:[\w/-]+)+\.(?:bak|old|swp)$", r"^(/?([\w-]+))*\.(?:bak|old|swp)$"),
-        ("/index.bak", "/api/config.old", "/a/settings.swp"),
+        (r"\.(?:bak|orig|swp)$", r"^/[\w/-]*\.(?:bak|orig|swp)$"),
+        (r"^(?:[\w/-]+)+\.(?:bak|orig|swp)$", r"^(/?([\w-]+))*\.(?:bak|orig|swp)$"),
+        ("/index.bak", "/api/config.orig", "/a/settings.swp"),
     ),
     "archive": Kind(
         (r"\.(?:tar|zip|sql)$", r"^/[\w/-]*\.(?:tar|zip|sql)$"),
