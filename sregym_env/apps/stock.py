@@ -111,6 +111,20 @@ def kafka(reference: str, version: str) -> Image:
     )
 
 
+def topic_writer(reference: str) -> Image:
+    """A tool that writes records into a topic of Kafka."""
+    return Image(
+        reference,
+        31_000_000,
+        {"/usr/local/bin/topic-writer": Binary("topic_writer")},
+        ("/usr/local/bin/topic-writer",),
+        (),
+        files={"/etc/os-release": BOOKWORM},
+        toolbox="debian",
+        user=1000,
+    )
+
+
 def flagd(reference: str) -> Image:
     """``ghcr.io/open-feature/flagd``: distroless."""
     return Image(

@@ -83,6 +83,8 @@ CURATED: tuple[str, ...] = (
     "init_container_dependency_hang_astronomy_shop",
     "missing_service_astronomy_shop",
     "postgres_lock_contention_product_catalog",
+    "edge_request_filter_cpu_saturation",
+    "kafka_producer_leak",
     "readiness_probe_misconfiguration_astronomy_shop",
     "service_dns_resolution_failure_astronomy_shop",
     "stale_coredns_config_astronomy_shop",

@@ -669,6 +669,30 @@ _ALL = (
         through=("wrong_command", "cpu_throttling"),
     ),
     Mechanism(
+        "producer_per_record",
+        "resources",
+        (
+            "producers each_record|unbounded|piles_up|high|off /16",
+            "producers exhausts|heap /18",
+        ),
+        valued=("VALUE producers|each_record",),
+        kinds=("Deployment", "Pod"),
+        through=("connections_exhausted", "memory_limit_too_low", "defective_image"),
+    ),
+    Mechanism(
+        "backtracking_pattern",
+        "resources",
+        (
+            "regex backtracks|cpu|throttled|high|wrong|defective|busy /20",
+            "request_filter backtracks|cpu|throttled|busy /20",
+            "backtracks request_filter|cpu|throttled /20",
+        ),
+        valued=("VALUE regex|backtracks|request_filter",),
+        kinds=("ConfigMap", "Deployment"),
+        kin=("cpu_throttling",),
+        through=("cpu_throttling",),
+    ),
+    Mechanism(
         "lossy_machine",
         "disks",
         ("lossy !policy",),

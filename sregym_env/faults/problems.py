@@ -323,6 +323,8 @@ _CURATED = (
     _astronomy("init_container_dependency_hang_astronomy_shop", "init_container_dependency_hang"),
     _astronomy("missing_service_astronomy_shop", "missing_service", "ad"),
     _astronomy("postgres_lock_contention_product_catalog", "postgres_lock_contention", "postgresql"),
+    _astronomy("edge_request_filter_cpu_saturation", "edge_request_filter_cpu_saturation", "frontend-proxy"),
+    _astronomy("kafka_producer_leak", "kafka_producer_leak", "kafka"),
     _astronomy("readiness_probe_misconfiguration_astronomy_shop", "readiness_probe_misconfiguration"),
     _astronomy("service_dns_resolution_failure_astronomy_shop", "service_dns_resolution_failure"),
     _astronomy("stale_coredns_config_astronomy_shop", "stale_coredns_config", ASTRONOMY),

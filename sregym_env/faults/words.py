@@ -46,6 +46,9 @@ OBJECTS: Mapping[str, str] = {
     r"|(?:local|ephemeral|source|outgoing|outbound|client|dynamic)[ -](?:tcp )?ports?(?:[ -]?ranges?)?|port[ _-]ranges?|ports? (?:to|it can) (?:dial|connect) (?:out|from)|range of (?:\w+ )?ports",
     "open_files": r"ulimits?(?: (?:-[sh]?n|nofile|of|setting|value|command))*|(?:max(?:imum)? )?open[ -]?(?:file|descriptor|socket)s?(?: (?:handle|descriptor)s?)?(?: limit)?|(?:file[ -]?)?(?:descriptor|handle)s?(?: limit)?"
     r"|(?:rlimit_?)?nofile|fds?(?: limit)?|how many files (?:it|a process|the process|its process) may (?:have )?open|files (?:that )?(?:it|the process) may (?:have )?open",
+    "producers": r"(?:kafka |idempotent |librdkafka |rdkafka |broker )?producers?(?: (?:instance|client|connection|object|handle)s?)?|reuse[_ -]?producers?|producer[ -]reuse",
+    "regex": r"(?:regular|rule'?s?|filter|waf|pcre2?) (?:expression|pattern|regex\w*)s?|reg-?ex(?:p|es|ps)?|redos|pcre2?",
+    "request_filter": r"request[- ]filter(?:'s|s)?(?: rules?)?|waf(?: rules?)?|web application firewall|filter rules?|(?:edge|wasm|envoy) filters?(?: rules?)?|rule \d{5,7}",
     "cronjob": r"cron ?-?jobs?|cron (?:task|entry)|scheduled (?:job|task|run|script)s?|(?:periodic|recurring|nightly|hourly) (?:job|task|script|run)s?",
     # services
     "endpoint_slice": r"(?:discovery\.k8s\.io/)?(?:endpoint ?-?)?slices?(?! of (?:time|cpu|the cpu|memory))",
@@ -338,6 +341,10 @@ ACTS: Mapping[str, str] = {
     "exhausted_ports": r"exhaust\w*|r[ua]n(?:s|ning)? out(?: of)?|use[sd]? up|none (?:is |are )?(?:left|free)|starv\w*|not enough|too few|depleted?|deplet\w+|short of",
     "busy": r"(?:only |merely |just )?(?:busy|overload\w*|saturat\w*|congest\w*)|under (?:\w+ ){0,2}load|when(?:ever)? (?:it|they|pods?) (?:is|are|has|have) (?:too )?(?:much to do|busy|slow)|load (?:spikes?|bursts?|peaks?)|(?:surge|burst|peak|crowd|spike)s?(?: of \w+)?",
     "behind_requests": r"(?:same|users'?|request|requests'?) queue|queue[sd]? (?:up )?(?:behind|with|after)|(?:waits?|waiting|stands?|stuck|sits?) (?:\w+ ){0,3}(?:behind|in (?:the )?(?:same )?(?:line|queue))|behind (?:the |all |other |its )?(?:users'? |user |real |queued |waiting )?(?:requests|traffic|calls)|shares? (?:\w+ ){0,3}(?:queue|threads?|workers?|port|handlers?)",
+    "backtracks": r"(?:catastrophic(?:ally)? )?back-?track\w*|catastroph\w*|exponential\w*|(?:nested|overlapping|ambiguous) quantifiers?|millions? of steps|match limit|(?:very |too |so )?(?:slow|expensive|costly) (?:on|for|to|with)|redos",
+    "each_record": r"(?:for|per|with|on|by) (?:each|every|any|a single)(?: single| one)?(?: of (?:its|their|the))? ?(?:large |big |\w+ )?(?:records?|messages?|sends?|writes?|orders?|them|threads?|workers?)|per[- ](?:record|message|thread|worker|send|write)s?|(?:each|every) (?:record|message|write|send|thread|worker)"
+    r"|(?:not|never|without|instead of|rather than|no longer|stopped|n't) (?:\w+ ){0,2}(?:re-?us\w+|shar\w+|clos\w+|pool\w*)|un-?shared|re-?us\w+ (?:\w+ ){0,3}(?:is |was |to )?(?:off|false|disabled)",
+    "heap": r"(?:java |jvm )?heap(?: space| memory)?|outofmemory\w*|out of (?:heap|memory)|ooms?|runs? out of memory",
     "utilization": r"(?:cpu )?utili[sz]ations?|(?:cpu )?usage|averages?",
     "averages": r"averag\w+|count(?:s|ed|ing)?|dilut\w+|includ\w+|skew\w*|mis-?count\w*|adds? up|takes? (?:\w+ )?into account|mix\w*|lumps?|sums? up|measures?|looks? at|fooled|drag\w* down|lower\w*",
     "overlaps": r"overlap\w*|also (?:match\w*|select\w*|covers?|fits?|catch\w*|picks?)|same (?:selector|labels?)|shar(?:e|es|ing) (?:the |its |a )?(?:\w+ )?(?:selector|labels?)|too broad|both match|match\w* (?:both|as well|too)",

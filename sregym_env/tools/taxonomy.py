@@ -233,6 +233,18 @@ _ALL = (
         "A process's limit on open files (ulimit -n, RLIMIT_NOFILE) is lower than the connections it has to hold: it cannot accept further ones.",
     ),
     KindOfCause(
+        "producer_per_record",
+        "A client of the message broker opens a producer for every record",
+        "A program that writes to a message broker opens new producers instead of using one: so many connections bring large records at once "
+        "that the broker runs out of heap space, and dies again whenever it is back.",
+    ),
+    KindOfCause(
+        "backtracking_pattern",
+        "A regular expression of a request filter backtracks on ordinary requests",
+        "A rule of a filter in front of requests (a WAF) has a regular expression that tries very many ways before it fails to match: the "
+        "server that evaluates it has no CPU left, and all requests wait.",
+    ),
+    KindOfCause(
         "lossy_machine",
         "A machine's network link loses packets",
         "Whatever enters or leaves one machine is slow or times out, though the machine and its pods are Ready: packets are lost on "

@@ -75,7 +75,7 @@ REMEMBERED = {
     # Address ranges, which never change.
     "allocation._network",
     # Compiled programs: evaluation keeps its state apart from them.
-    "awk._parsed", "cel._compiled", "columns.parse_columns", "custom._compiled", "globs._around",
+    "awk._parsed", "backtracking._compiled", "cel._compiled", "columns.parse_columns", "custom._compiled", "globs._around",
     "globs.expression", "gotemplate.compile_go_template", "grep._matcher", "javascript._linear",
     "jsonpath.compile_template", "patterns.compiled", "posix.compiled", "proxy._rejected", "regexes.compiled",
     "sed_syntax.parsed", "selecting._pattern", "series.compiled", "strings._compiled", "syntax.parsed",

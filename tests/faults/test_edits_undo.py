@@ -107,6 +107,8 @@ NEED_NODES = (
     "mtu_blackhole_by_payload_size",
     "node_without_power",
     "one_slow_node_gray_failure",
+    "edge_request_filter_cpu_saturation",
+    "kafka_producer_leak",
     "pool_times_replicas_exceeds_server",
     "postgres_lock_contention",
     "priority_preempts_production",

@@ -115,8 +115,10 @@ def _small() -> EmbeddedWorld:
 
 ELSEWHERE = frozenset(
     (
+        "edge_request_filter_cpu_saturation",
         "env_variable_shadowing",
         "incorrect_port_assignment",
+        "kafka_producer_leak",
         "kubelet_does_not_run",
         "kubelet_eviction_threshold",
         "liveness_probe_too_aggressive",

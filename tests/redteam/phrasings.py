@@ -453,6 +453,18 @@ STATEMENTS: dict[str, tuple[str, ...]] = {
         "{c}: old pods name a column {right} that the migration of the new build has renamed to {wrong}",
         "old pods of {c} fail as column {right} does not exist any more since the new build's migration",
     ),
+    "edge_request_filter_cpu_saturation": (
+        "a regular expression in the request filter of {c} ({r}) backtracks catastrophically and burns its CPU",
+        "the regex {wrong} in {r} makes {c} spend all of its CPU on backtracking",
+        "a WAF rule of {c} has a regex with nested quantifiers that takes millions of steps per path, so {c} is throttled",
+        "ReDoS at the edge: the filter rule's expression {wrong} in ConfigMap {r} backtracks on ordinary paths of {c}",
+    ),
+    "kafka_producer_leak": (
+        "{r} opens a new producer for every record, so {c} runs out of heap space and crashes",
+        "producer leak in {r}: with {f}={wrong} each thread has a producer of its own, and their records fill the heap of {c}",
+        "{c} dies of OutOfMemoryError because the producers of {r} are no longer reused",
+        "too many Kafka producers in {r} ({f} was set to {wrong}) exhaust the broker {c}",
+    ),
     "postgres_lock_contention": (
         "{r} holds an ACCESS EXCLUSIVE lock on a table of {c}, so all queries on it wait",
         "a transaction of {r} stays open in {c} and blocks every reader of the table by its lock",

@@ -19,6 +19,7 @@ LOCK, ROTATED = (
 LOCKED = ("valkey_auth_disruption", "valkey-cart")
 POOLS = ("pool_times_replicas_exceeds_server", "postgresql")
 MIGRATED = ("schema_contract_before_drain", "product-catalog")
+LEAKED = ("kafka_producer_leak", "kafka")
 FULL = ("valkey_memory_disruption", "valkey-cart")
 
 RIGHT = (
@@ -41,6 +42,9 @@ RIGHT = (
     (FULL, "valkey-cart was rolled out with --maxmemory 512kb. That is less than an empty server uses, so all writes fail: OOM command not allowed when used memory > 'maxmemory'."),
     (FULL, "The maxmemory of valkey-cart is too low (512kb), and cart cannot store anything."),
     (FULL, "Deployment valkey-cart has args with maxmemory 512kb and noeviction; it refuses HMSET."),
+    (LEAKED, "Deployment order-creator opens a new Kafka producer for every record (REUSE_PRODUCER=false), so kafka runs out of heap space and is restarted over and over."),
+    (LEAKED, "kafka crash-loops with java.lang.OutOfMemoryError: the producers of order-creator are no longer reused, and each of its threads sends 10 MB records at once."),
+    (LEAKED, "Producer leak: since REUSE_PRODUCER was set to false, order-creator opens one producer per record and floods the broker kafka."),
     (LOCKED, "valkey-cart was rolled out with --requirepass invalid_pass, and cart sends no password: NOAUTH Authentication required."),
     (LOCKED, "valkey-cart asks for a password (requirepass) that cart does not have."),
     (LOCKED, "Somebody set requirepass on Deployment valkey-cart. Nobody told cart, which is answered with NOAUTH."),
@@ -53,6 +57,9 @@ WRONG = (
     (LOCK, "The Job catalog-maintenance in namespace default uses too much memory, so postgresql is evicted."),
     (LOCK, "A NetworkPolicy keeps product-catalog from reaching postgresql."),
     (LOCK, "product-catalog is broken: its image is a bad build."),
+    (LEAKED, "The memory limit of kafka is too low and it is OOMKilled."),
+    (LEAKED, "kafka runs a broken build of its image."),
+    (LEAKED, "kafka has lost its disk, so its log cannot be written."),
     (POOLS, "The memory limit of postgresql is too low and it is OOMKilled."),
     (POOLS, "A session in postgresql holds an exclusive lock on reviews.productreviews, so product-reviews waits."),
     (POOLS, "The password of otelu in postgresql was rotated, and product-reviews still logs in with the old one."),

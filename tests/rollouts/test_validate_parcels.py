@@ -50,9 +50,11 @@ def test_every_fault_that_needs_no_mongodb_has_a_pair() -> None:
     assert without == {
         "autoscaler_counts_others",
         "capacity_decrease_retry_storm",
+        "edge_request_filter_cpu_saturation",
         "ephemeral_port_range_too_narrow",
         "file_descriptor_limit_too_low",
         "garbage_collector_overworked",
+        "kafka_producer_leak",
         "kubelet_eviction_threshold",
         "load_spike_retry_storm",
         "liveness_kills_under_load",

@@ -18,7 +18,7 @@ VERSION = "2.2.0"
 OWN = (
     "accounting", "ad", "cart", "checkout", "currency", "email", "fraud-detection", "frontend", "frontend-proxy",
     "image-provider", "llm", "load-generator", "payment", "product-catalog", "product-reviews", "quote",
-    "recommendation", "shipping", "flagd-ui", "kafka",
+    "recommendation", "shipping", "flagd-ui", "kafka", "topic-writer",
 )  # fmt: skip
 """Images of the demo's own."""
 OTHERS: Mapping[str, str] = {

@@ -143,6 +143,7 @@ _OTHERS: Mapping[str, Callable[[str, str], Image]] = {
     "flagd": lambda reference, version: stock.flagd(reference),
     "flagd-ui": lambda reference, version: stock.flagd_ui(reference),
     "kafka": lambda reference, version: stock.kafka(reference, "3.9.1"),
+    "topic-writer": lambda reference, version: stock.topic_writer(reference),
     "postgresql": lambda reference, version: stock.postgresql(reference, version),
     "valkey-cart": lambda reference, version: stock.valkey(reference, version.partition("-")[0]),
     "busybox": lambda reference, version: busybox(reference),

@@ -15,6 +15,8 @@ from typing import Any
 from sregym_env.runtime.clock import SECOND
 from sregym_env.sim.processes.context import ProcessContext
 from sregym_env.sim.processes.exchange import http_get
+from sregym_env.sim.programs import request_filter
+from sregym_env.sim.programs.backtracking import LIMIT
 from sregym_env.sim.programs.defaults import MIB, Quiet
 from sregym_env.sim.programs.services.drivers.connecting import workers
 from sregym_env.sim.programs.yaml_files import document
@@ -29,6 +31,9 @@ CONNECT_TIMEOUT = 5.0
 """Seconds that a cluster waits for a connection (``connect_timeout``)."""
 OWN = 0.0003
 """Seconds that a request spends in the proxy itself."""
+
+REFUSED = "request blocked\n"
+"""What is answered to a request that the filter does not let through."""
 
 _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}|\$([A-Za-z_][A-Za-z0-9_]*)")
 _CLOSED = "upstream connect error or disconnect/reset before headers. reset reason: "
@@ -66,6 +71,8 @@ class Config:
     """(name, (host, port))."""
     prints: bool
     """Whether the access log goes to the console."""
+    denied: tuple[request_filter.Rule, ...] = ()
+    """What a filter of requests in front of the routes does not let through."""
 
     def rule(self, path: str) -> Rule | None:
         """The first rule that a path matches."""
@@ -123,7 +130,10 @@ def parsed(text: str) -> Config:
             rules,
             clusters,
             any("stdout" in str(each["name"]) for each in logs),
+            request_filter.rules_of(manager.get("http_filters")),
         )
+    except request_filter.FilterError as error:
+        raise ConfigError(f"Unable to create Wasm HTTP filter: wasm log: {error}") from None
     except (KeyError, IndexError, TypeError, ValueError, AttributeError):
         raise ConfigError("Unable to parse JSON as proto (INVALID_ARGUMENT: invalid name or value)") from None
 
@@ -203,9 +213,15 @@ class Envoy(Quiet):
         if config is None or port != config.port:
             return Flow(1.0, OWN)
         method, _, path = call.operation.partition(" ")
+        looked = request_filter.outcome(config.denied, path)
+        if looked.slowest:
+            ctx.log_per_request(_slow(looked, path), share=1.0)
+        own = OWN + looked.seconds
+        if looked.denied:
+            return Flow(0.0, own, ((Failure("http", REFUSED, 403), 1.0),))
         rule = config.rule(path)
         if rule is None:
-            return Flow(0.0, OWN, ((Failure("http", "", 404), 1.0),))
+            return Flow(0.0, own, ((Failure("http", "", 404), 1.0),))
         host, upstream = config.address(rule.cluster)
         flow = ctx.call(
             host,
@@ -223,7 +239,7 @@ class Envoy(Quiet):
         latency = flow.latency
         if not flow.ok and all(leg.outcome != "ok" for leg in ctx.connect(host, upstream).legs):
             latency = min(latency, CONNECT_TIMEOUT)
-        return Flow(flow.ok, latency + OWN, tuple(lost.items()))
+        return Flow(flow.ok, latency + own, tuple(lost.items()))
 
     def request(self, ctx: ProcessContext, request: HttpRequest, port: int) -> HttpResponse | None:
         """One request: the admin's pages, or what a cluster answers."""
@@ -233,16 +249,20 @@ class Envoy(Quiet):
             return None
         if port == config.admin:
             return _admin(ctx, config, path)
+        looked = request_filter.outcome(config.denied, path)
+        own = OWN + looked.seconds
+        if looked.denied:
+            return HttpResponse(403, REFUSED, {"content-type": "text/plain", "server": "envoy"}, own)
         rule = config.rule(path)
         if rule is None:
-            return HttpResponse(404, "", {"server": "envoy"}, OWN)
+            return HttpResponse(404, "", {"server": "envoy"}, own)
         host, upstream = config.address(rule.cluster)
         passed = HttpRequest(
             request.method, _rewritten(rule, request.path), request.headers, request.body, request.client
         )
         answer = http_get(ctx.world, ctx.process, host, upstream, passed, rule.timeout)
         delay = request.headers.get("x-envoy-fault-delay-request", "")
-        waited = answer.total_seconds + OWN + (int(delay[:9]) / 1000 if delay[:9].isdecimal() else 0.0)
+        waited = answer.total_seconds + own + (int(delay[:9]) / 1000 if delay[:9].isdecimal() else 0.0)
         if answer.response is not None:
             found = answer.response
             return HttpResponse(found.status, found.body, {**found.headers, "server": "envoy"}, waited)
@@ -258,8 +278,15 @@ class Envoy(Quiet):
         return 0.1, 0
 
     def usage(self, ctx: ProcessContext, rates: Mapping[str, float]) -> Usage:
-        """A hundred and twenty microseconds of CPU per request."""
-        return Usage(0.003 + 0.00012 * sum(rates.values()), ctx.process.memory)
+        """A hundred and twenty microseconds of CPU per request, and what the filter of requests takes."""
+        config = _config(ctx)
+        filtered = 0.0
+        if config is not None and config.denied:
+            filtered = sum(
+                rate * request_filter.outcome(config.denied, name.partition(" ")[2]).seconds
+                for name, rate in rates.items()
+            )
+        return Usage(0.003 + 0.00012 * sum(rates.values()) + filtered, ctx.process.memory)
 
     @staticmethod
     def _print(ctx: ProcessContext, method: str, path: str, flow: Flow) -> None:
@@ -276,6 +303,13 @@ class Envoy(Quiet):
                 f'{head} {told.status} {flags} - "-" 0 {len(told.text)}', share=share, low=low
             )
             low += share
+
+
+def _slow(looked: request_filter.Outcome, path: str) -> str:
+    """A line of the filter's own about an evaluation that took long."""
+    ended = ", match limit exceeded" if looked.steps >= LIMIT else ""
+    told = f"request-filter: rule {looked.slowest}: {looked.steps} steps{ended}, {len(path)} characters, {looked.seconds:.3f} s"
+    return f"[{{time|%Y-%m-%d %H:%M:%S.%L}}][14][warning][wasm] [source/extensions/common/wasm/context.cc:1148] wasm log: {told}"
 
 
 def _settings(ctx: ProcessContext) -> Settings:

@@ -17,6 +17,7 @@ from sregym_env.sim.programs.grafana import Grafana
 from sregym_env.sim.programs.httpd import Httpd
 from sregym_env.sim.programs.jaeger_v2 import JaegerV2
 from sregym_env.sim.programs.kafka.broker import Kafka
+from sregym_env.sim.programs.kafka.producing import TopicWriter
 from sregym_env.sim.programs.kube_apiserver import KubeApiserver
 from sregym_env.sim.programs.kube_proxy import KubeProxy
 from sregym_env.sim.programs.locust import Locust
@@ -75,6 +76,7 @@ PROGRAMS: Mapping[str, Any] = {
         Service(),
         Sleep(),
         StaticHttp(),
+        TopicWriter(),
         Valkey(),
         Wrk2(),
     )

@@ -383,6 +383,16 @@ CAUSES: Mapping[str, tuple[str, ...]] = {
         "Queries on {table} wait for a lock: a session of {writer} holds the table of {component} in an open transaction.",
         "In {component} the table {table} is locked (AccessExclusiveLock) by a session of {writer}, which never commits.",
     ),
+    "producer_per_record": (
+        "{Writer} opens a new Kafka producer for every record in {workers} threads ({field}={wrong}), so that {component} runs out of heap space.",
+        "The producers of {writer} are not reused any more ({field} is {wrong}): one is opened per record, and their records fill the heap of {component}.",
+        "{Component} dies of OutOfMemoryError, as {writer} leaks producers: it opens one for each record that it sends.",
+    ),
+    "backtracking_pattern": (
+        "Rule {rule} of the request filter of {component} (ConfigMap {config}) has a regular expression that backtracks catastrophically on ordinary paths and burns its CPU.",
+        "The regular expression {wrong} of request filter rule {rule} backtracks: {component} spends its whole CPU limit on it, and every request waits.",
+        "{Component} is throttled because of the filter rule {rule} in {config}: its regex takes millions of steps of backtracking for a path.",
+    ),
     "store_memory_cap": (
         "{Workload} starts its server with maxmemory {wrong}, less than it needs for itself, and all writes are refused.",
         "The maxmemory of {component} is set to {wrong}: too low, so that every write is answered with OOM command not allowed.",

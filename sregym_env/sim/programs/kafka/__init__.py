@@ -3,5 +3,6 @@
 * :mod:`~.settings`: what its environment says,
 * :mod:`~.groups`: topics, consumer groups and offsets, as functions of time,
 * :mod:`~.broker`: the program,
+* :mod:`~.producing`: a tool that writes records into a topic,
 * :mod:`~.tools`: ``kafka-topics.sh`` and its neighbours.
 """

@@ -6,9 +6,10 @@ from collections.abc import Mapping
 
 from sregym_env.kube.durations import rfc3339
 from sregym_env.runtime.clock import SECOND, seconds
+from sregym_env.runtime.streams import keyed_bits
 from sregym_env.sim.processes.context import ProcessContext
 from sregym_env.sim.programs.defaults import MIB, Quiet
-from sregym_env.sim.programs.kafka import groups, tools
+from sregym_env.sim.programs.kafka import groups, producing, tools
 from sregym_env.sim.programs.kafka.settings import PORT, advertised, endpoint, heap, number, setting
 from sregym_env.sim.world.program import Call, Command, Failure, Flow, HttpRequest, HttpResponse, Usage
 
@@ -130,8 +131,10 @@ class Kafka(Quiet):
         size = _whole(call.attribute("bytes"))
         if size > number(ctx, "message.max.bytes"):
             return Flow(0.0, 0.004, ((Failure("error", TOO_LARGE), 1.0),))
-        if _exhausted(ctx, size * max(_whole(call.attribute("clients", "1")), 1)):
-            ctx.crash(_OUT_OF_MEMORY.replace("%node", setting(ctx, "node.id")), 1, share=1.0)
+        fatal = _fatal(ctx, size)
+        if fatal:
+            ctx.crash(_last_words(ctx, call.attribute("address")), 1, share=fatal)
+        if fatal == 1.0:
             return Flow(0.0, 0.5, ((Failure("reset", "EOF"), 1.0),))
         if topic not in groups.topics(ctx):
             if setting(ctx, "auto.create.topics.enable") == "false":
@@ -189,7 +192,8 @@ class Kafka(Quiet):
 
 _OUT_OF_MEMORY = (
     "[{time|%Y-%m-%d %H:%M:%S,%L}] ERROR [KafkaApi-%node] Unexpected error handling request RequestHeader(apiKey=PRODUCE, "
-    "apiVersion=11, clientId=rdkafka, correlationId=5, headerVersion=2) (kafka.server.KafkaApis)\n"
+    "apiVersion=11, clientId=rdkafka, correlationId=5, headerVersion=2) with context RequestContext(connectionId='%own:%port-%client:%from-%number', "
+    "clientAddress=/%client, listenerName=ListenerName(PLAINTEXT), securityProtocol=PLAINTEXT) (kafka.server.KafkaApis)\n"
     "java.lang.OutOfMemoryError: Java heap space\n"
     "\tat java.base/java.nio.HeapByteBuffer.<init>(HeapByteBuffer.java:71)\n"
     "\tat java.base/java.nio.ByteBuffer.allocate(ByteBuffer.java:391)\n"
@@ -201,8 +205,29 @@ _OUT_OF_MEMORY = (
 )
 
 
+def _last_words(ctx: ProcessContext, client: str) -> str:
+    """What a broker says that finds no room for a client's record."""
+    bits = keyed_bits(ctx.process.key[0], ctx.process.restart, client)
+    words = {
+        "%node": setting(ctx, "node.id"), "%own": ctx.process.ip, "%client": client, "%from": str(32768 + bits % 28000),
+        "%port": str((endpoint(setting(ctx, "listeners"), "PLAINTEXT") or ("", PORT))[1]), "%number": str(bits // 28000 % 900),
+    }  # fmt: skip
+    text = _OUT_OF_MEMORY
+    for mark, word in words.items():
+        text = text.replace(mark, word)
+    return text
+
+
 def _whole(text: str) -> int:
-    return int(text) if text.isdecimal() and len(text) < 16 else 0
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 16 else 0
+
+
+def _fatal(ctx: ProcessContext, size: int) -> float:
+    """Share of records of a size for which there is no room on the heap: while it is full, small ones find some more often."""
+    total, largest = producing.on_their_way(ctx)
+    if not _exhausted(ctx, max(size, total)):
+        return 0.0
+    return min(size / max(size, largest, 1), 1.0)
 
 
 def _exhausted(ctx: ProcessContext, in_flight: int) -> bool:

@@ -41,7 +41,7 @@ def setting(ctx: ProcessContext, name: str) -> str:
 def number(ctx: ProcessContext, name: str) -> int:
     """A setting that is a number; the default's where what is given is none."""
     text = setting(ctx, name)
-    return int(text) if text.isdecimal() and len(text) < 16 else int(DEFAULTS[name])
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 16 else int(DEFAULTS[name])
 
 
 def overrides(ctx: ProcessContext) -> dict[str, str]:
@@ -59,9 +59,13 @@ def endpoint(text: str, listener: str) -> tuple[str, int] | None:
     for part in text.split(","):
         name, separator, rest = part.strip().partition("://")
         host, _, port = rest.rpartition(":")
-        if separator and name == listener and port.isdecimal() and int(port) < 65536:
+        if separator and name == listener and _is_port(port):
             return host, int(port)
     return None
+
+
+def _is_port(text: str) -> bool:
+    return text.isascii() and text.isdecimal() and len(text) < 6 and int(text) < 65536
 
 
 def advertised(broker: ProcessContext) -> tuple[str, int] | None:
@@ -71,14 +75,19 @@ def advertised(broker: ProcessContext) -> tuple[str, int] | None:
 
 
 def heap(ctx: ProcessContext) -> int | None:
-    """Bytes that ``KAFKA_HEAP_OPTS`` allow; None where the virtual machine does not understand them."""
+    """Bytes that a broker's ``KAFKA_HEAP_OPTS`` allow; None where the virtual machine does not understand them."""
+    return heap_of(ctx.process.env)
+
+
+def heap_of(env: Mapping[str, str]) -> int | None:
+    """The same of an environment."""
     size = DEFAULT_HEAP
-    for word in ctx.process.env.get("KAFKA_HEAP_OPTS", "").split():
+    for word in env.get("KAFKA_HEAP_OPTS", "").split():
         if word.startswith("-Xmx"):
             text = word[4:]
             unit = {"k": "Ki", "m": "Mi", "g": "Gi"}.get(text[-1:].lower(), "")
             digits = text[:-1] if unit else text
-            if not digits.isdecimal() or len(digits) > 14:
+            if not digits.isascii() or not digits.isdecimal() or len(digits) > 14:
                 return None
             size = int(bytes_(digits + unit))
     return size

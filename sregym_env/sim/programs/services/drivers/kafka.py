@@ -14,21 +14,30 @@ from sregym_env.sim.programs.services.drivers.connecting import address, client
 from sregym_env.sim.programs.services.drivers.driver import Plain, required
 from sregym_env.sim.programs.services.peers import Peer, only
 from sregym_env.sim.programs.services.steps import Ask
-from sregym_env.sim.world.program import Call, Failure, Flow
+from sregym_env.sim.world.program import Again, Call, Failure, Flow
 
 TIMEOUT = 10.0
 """Seconds that a request to a broker may take (``Net.ReadTimeout``, ``request.timeout.ms`` shortened by the demo)."""
 
+AGAIN = Again(3, 0.85)
+"""``Producer.Retry``: three more attempts after 100 ms each, before which the metadata are asked for, three times 250 ms apart."""
+
 
 class Sarama(Plain):
-    """``IBM/sarama``: an asynchronous producer."""
+    """``IBM/sarama``: an asynchronous producer, whose answer the demo's checkout awaits before it answers itself."""
 
     def send(self, ctx: ProcessContext, peer: Peer, ask: Ask, share: float) -> Flow:
         """Records of one topic; more than one per request where ``share`` says so."""
         host, port = _broker(ctx, peer)
         call = Call(f"{ask.operation} {ask.of}", (("client", client(ctx)),))
         flow = ctx.call(
-            host, port, call, share=share, timeout=peer.timeout or TIMEOUT, required=required(ask)
+            host,
+            port,
+            call,
+            share=share,
+            timeout=peer.timeout or TIMEOUT,
+            again=AGAIN,
+            required=required(ask),
         )
         lost = tuple((Failure(failure.kind, _brokers(failure)), part) for failure, part in flow.failures)
         return Flow(flow.ok, flow.latency, lost)
