@@ -6,6 +6,9 @@ profile of its own: ``make fuzz``, or ``pytest -m hypothesis --hypothesis-profil
 
 from __future__ import annotations
 
+import gc
+
+import pytest
 from hypothesis import HealthCheck, settings
 
 settings.register_profile(
@@ -15,3 +18,13 @@ settings.register_profile(
     "search", deadline=None, max_examples=1000, suppress_health_check=[HealthCheck.too_slow], print_blob=True
 )
 settings.load_profile("same")
+
+# Each of some processes keeps all twenty thousand tests, and makes worlds of some hundred thousand objects: hardly any
+# of that is ever garbage, and the cycle collector would go through it again and again.
+gc.set_threshold(50_000, 20, 20)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_finish() -> None:
+    """Look for garbage among what tests make, and not among the tests."""
+    gc.freeze()

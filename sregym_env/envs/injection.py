@@ -105,9 +105,16 @@ def key_of(problem: Problem, seed: int, attempt: int = 0) -> str:
 
 def prepare(problem: Problem, seed: int) -> None:
     """Make what the world of an episode shares with others, if it is not there yet: the next staging is quicker."""
-    if problem.variation:
-        chance = Chance(("episode", key_of(problem, seed)))
-        base_world(apps.app(problem.app), base_of(chance.at("world")))
+    base = base_beneath(problem, seed)
+    if base is not None:
+        base_world(apps.app(problem.app), base)
+
+
+def base_beneath(problem: Problem, seed: int) -> int | None:
+    """Which base world of its application an episode stands on, the first that is drawn for it; None for the published world."""
+    if not problem.variation:
+        return None
+    return base_of(Chance(("episode", key_of(problem, seed))).at("world"))
 
 
 def inject(

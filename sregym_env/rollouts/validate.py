@@ -7,10 +7,10 @@ declared repair, undone exactly, deterministic, and all that with noise as well.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from time import perf_counter
 from typing import Any, cast
@@ -22,7 +22,14 @@ from sregym_env.cluster.oncall import ONCALL
 from sregym_env.cluster.targets import ROLLED
 from sregym_env.envs.briefing import briefing
 from sregym_env.envs.env import NOISE_PATIENCE
-from sregym_env.envs.injection import Injected, await_symptoms, begin_noise, demand_suffering, inject
+from sregym_env.envs.injection import (
+    Injected,
+    await_symptoms,
+    base_beneath,
+    begin_noise,
+    demand_suffering,
+    inject,
+)
 from sregym_env.envs.staging import ATTEMPTS
 from sregym_env.envs.tasks.pairs import pairs
 from sregym_env.errors import ProblemError
@@ -35,6 +42,7 @@ from sregym_env.rewards import checks
 from sregym_env.rewards.baseline import WINDOW_SECONDS, Baseline, capture, protected_objects
 from sregym_env.rewards.oracle import Patience, judge_state
 from sregym_env.rewards.verdict import Verdict
+from sregym_env.runtime import garbage
 from sregym_env.tools.workstation import Workstation
 
 IDLE_SECONDS = 900.0
@@ -121,6 +129,10 @@ class Subject:
         """A fork to try something on."""
         return demanded(self.injected.world).fork()
 
+    def trial(self) -> Forkable:
+        """The same where nobody reads logs and events afterwards: it goes as a fork goes, and costs less."""
+        return demanded(self.injected.world).trial()
+
     def again(self) -> Injected:
         """The world with the fault in and its symptoms showing, made once more."""
         attempt = self._drawn[0]
@@ -130,7 +142,7 @@ class Subject:
         """The same with noise from when the fault has come: its draws do not depend on the noise."""
         other = Subject(self.problem.model_copy(update={"noise": True}), self.seed)
         attempt, struck, _ = self._drawn
-        other._drawn = other._staged(begin_noise(struck.fork(), other.problem, self.seed), attempt)
+        other._drawn = other._staged(begin_noise(_tried(struck), other.problem, self.seed), attempt)
         return other
 
     def judge(self, world: World, patience: Patience | None = None) -> Verdict:
@@ -157,7 +169,7 @@ def healthy_before(subject: Subject) -> Finding:
 
 def broken_after(subject: Subject) -> Finding:
     """The oracle fails once the fault is in."""
-    verdict = subject.judge(subject.world())
+    verdict = subject.judge(subject.trial())
     return not verdict.passed, _failed(verdict)
 
 
@@ -194,7 +206,7 @@ def not_named(subject: Subject) -> Finding:
 
 def idleness_does_not_cure(subject: Subject) -> Finding:
     """Doing nothing for a quarter of an hour does not cure."""
-    world = subject.world()
+    world = subject.trial()
     world.advance(IDLE_SECONDS)
     verdict = subject.judge(world)
     return not verdict.passed, _failed(verdict)
@@ -204,7 +216,7 @@ def hacks_do_not_cure(subject: Subject) -> Finding:
     """Deleting, hiding, restarting and silencing do not cure."""
     fooled = []
     for name, commands in _hacks(subject):
-        world = subject.world()
+        world = subject.trial()
         _type(world, commands)
         if subject.judge(world).passed:
             fooled.append(name)
@@ -216,7 +228,7 @@ def remedies_cure(subject: Subject) -> Finding:
     trouble = []
     count = 0
     for remedy in _remedies(subject):
-        world = subject.world()
+        world = subject.trial()
         complaint = _type(world, remedy)
         verdict = subject.judge(world)
         count += 1
@@ -227,7 +239,7 @@ def remedies_cure(subject: Subject) -> Finding:
 
 def undo_restores(subject: Subject) -> Finding:
     """Healing brings the desired state back to what it was, object by object."""
-    fresh = subject.struck.fork()
+    fresh = _tried(subject.struck)
     fresh.heal(fresh.world)
     fresh.world.advance(120.0)
     now = {key: desired(obj) for key, obj in protected_objects(fresh.world)}
@@ -258,9 +270,9 @@ def noise_changes_nothing(subject: Subject) -> Finding:
     """With noise on, the fault still shows and the first repair still cures."""
     noisy = subject.noisy()
     patience = Patience(noise=NOISE_PATIENCE)
-    if noisy.judge(noisy.world(), patience).passed:
+    if noisy.judge(noisy.trial(), patience).passed:
         return False, "passes without a repair"
-    world = noisy.world()
+    world = noisy.trial()
     complaint = _type(world, next(_remedies(noisy)))
     verdict = noisy.judge(world, patience)
     return verdict.passed, "" if verdict.passed else f"{_failed(verdict)} {complaint}"
@@ -287,22 +299,27 @@ LINES: tuple[Callable[[Subject], Finding], ...] = (
 
 def validate_pair(problem: Problem, seed: int = 0) -> Report:
     """Every line for one pair. A line that raises does not hold."""
-    subject = Subject(problem, seed)
-    lines = []
+    # What one pair leaves behind is little, and the worlds among which it would be looked for are many.
+    with garbage.deferred():
+        lines = tuple(_found(Subject(problem, seed)))
+    struck = problem.faults
+    return Report(
+        problem.app,
+        "+".join(each.fault for each in struck),
+        "+".join(each.target for each in struck),
+        lines,
+    )
+
+
+def _found(subject: Subject) -> Iterator[Line]:
+    """What becomes of every line, in order."""
     for check in LINES:
         began = perf_counter()
         try:
             passed, detail = check(subject)
         except Exception as error:  # a defect is a finding like any other, and the other lines still count
             passed, detail = False, f"{type(error).__name__}: {error}"
-        lines.append(Line(check.__name__, passed, detail, perf_counter() - began))
-    struck = problem.faults
-    return Report(
-        problem.app,
-        "+".join(each.fault for each in struck),
-        "+".join(each.target for each in struck),
-        tuple(lines),
-    )
+        yield Line(check.__name__, passed, detail, perf_counter() - began)
 
 
 def validate_pairs(
@@ -326,17 +343,51 @@ def validate_pairs(
         chosen = [problems.problem(problem)]
     else:
         chosen = thinned(list(pairs(app=app or None, fault=fault or None, target=target or None)), sample)
-    with ExitStack() as stack:
-        if jobs <= 1 or len(chosen) <= 1:
-            coming: Iterator[Report] = (validate_pair(problem, seed) for problem in chosen)
-        else:
-            pool = stack.enter_context(ProcessPoolExecutor(max_workers=jobs))
-            coming = pool.map(validate_pair, chosen, [seed] * len(chosen))
-        reports = []
-        for report in coming:
-            watch(report, len(chosen))
-            reports.append(report)
+    if jobs <= 1 or len(chosen) <= 1:
+        coming: Iterator[Report] = (validate_pair(problem, seed) for problem in chosen)
+    else:
+        coming = _side_by_side(chosen, seed, jobs)
+    reports = []
+    for report in coming:
+        watch(report, len(chosen))
+        reports.append(report)
     return reports
+
+
+Base = tuple[str, int | None]
+"""An application and one of its base worlds, or its published one."""
+
+
+def next_for(lane: int, waiting: Iterable[int], bases: Sequence[Base], owners: Mapping[Base, int]) -> int:
+    """Which of the problems that wait, by number, a process shall check: the first that stands on a base world of its own or on
+    nobody's, or else the first of all."""
+    first = next(iter(waiting))
+    return next((each for each in waiting if owners.get(bases[each], lane) == lane), first)
+
+
+def _side_by_side(chosen: Sequence[Problem], seed: int, jobs: int) -> Iterator[Report]:
+    """Reports in the order of the problems. A base world is left to the process that has made it, as long as there are others to make."""
+    bases = [(problem.app, base_beneath(problem, seed)) for problem in chosen]
+    owners: dict[Base, int] = {}
+    waiting = dict.fromkeys(range(len(chosen)))
+    found: dict[int, Report] = {}
+    with ExitStack() as stack:
+        lanes = [stack.enter_context(ProcessPoolExecutor(max_workers=1)) for _ in range(jobs)]
+        flying: dict[Future[Report], tuple[int, int]] = {}
+        idle = list(range(jobs))
+        for number in range(len(chosen)):
+            while number not in found:
+                while idle and waiting:
+                    lane = idle.pop(0)
+                    taken = next_for(lane, waiting, bases, owners)
+                    del waiting[taken]
+                    owners.setdefault(bases[taken], lane)
+                    flying[lanes[lane].submit(validate_pair, chosen[taken], seed)] = (lane, taken)
+                for done in wait(flying, return_when=FIRST_COMPLETED).done:
+                    lane, taken = flying.pop(done)
+                    found[taken] = done.result()
+                    idle.append(lane)
+            yield found.pop(number)
 
 
 def thinned(items: Sequence[Any], sample: int) -> list[Any]:
@@ -347,6 +398,11 @@ def thinned(items: Sequence[Any], sample: int) -> list[Any]:
 
 
 # --- trying things --------------------------------------------------------------------------------
+
+
+def _tried(injected: Injected) -> Injected:
+    """The same in a trial of its world."""
+    return replace(injected, world=demanded(injected.world).trial())
 
 
 def _remedies(subject: Subject) -> Iterator[tuple[str, ...]]:

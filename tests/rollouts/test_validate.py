@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from sregym_env.envs.tasks.pairs import pairs
-from sregym_env.rollouts.validate import LINES, Subject, desired, thinned, visible_to_users
+from sregym_env.faults.problems import Problem
+from sregym_env.rollouts import validate
+from sregym_env.rollouts.validate import (
+    LINES,
+    Line,
+    Report,
+    Subject,
+    desired,
+    next_for,
+    thinned,
+    validate_pairs,
+    visible_to_users,
+)
 
 
 @given(st.lists(st.integers()), st.integers(0, 30))
@@ -42,3 +55,38 @@ def test_it_looks_at_the_draw_that_an_episode_has() -> None:
 def test_every_line_says_what_it_means() -> None:
     assert all(line.__doc__ for line in LINES)
     assert len({line.__name__ for line in LINES}) == len(LINES) == 11
+
+
+def test_a_process_keeps_to_its_base_worlds_while_it_can() -> None:
+    bases = [("shop", 1), ("shop", 2), ("shop", 1), ("shop", 3)]
+    owners = {("shop", 1): 0, ("shop", 2): 1}
+    assert next_for(0, [1, 2, 3], bases, owners) == 2
+    assert next_for(1, [2, 3], bases, owners) == 3
+    assert next_for(1, [2], bases, owners) == 2
+
+
+def stamped(problem: Problem, seed: int) -> Report:
+    """A report that says for whom it was made; the pair before the last cannot be checked where the seed is odd."""
+    (each,) = problem.faults
+    if seed % 2 and each == SOME[-2].faults[0]:
+        raise ZeroDivisionError
+    return Report(problem.app, each.fault, each.target, (Line("stamped", True, str(seed), 0.0),))
+
+
+SOME = list(pairs("hotel-reservation", "missing_service"))
+
+
+def test_several_processes_report_on_every_pair_once_and_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(validate, "validate_pair", stamped)
+    seen: list[Report] = []
+    reports = validate_pairs(
+        app="hotel-reservation",
+        fault="missing_service",
+        jobs=3,
+        seed=4,
+        watch=lambda report, total: seen.append(report),
+    )
+    assert reports == seen == [stamped(problem, 4) for problem in SOME]
+    assert len(reports) > 3
+    with pytest.raises(ZeroDivisionError):
+        validate_pairs(app="hotel-reservation", fault="missing_service", jobs=2, seed=3)

@@ -122,6 +122,8 @@ class Wrk2(Quiet):
 
     def terminate(self, ctx: ProcessContext) -> tuple[float, int]:
         """The script's shell ignores SIGTERM; what was printed so far goes into the stored log."""
+        if ctx.world.unread:
+            return NEVER, 137
         process = ctx.process
         log = ctx.world.log((process.key[0], process.container, process.restart))
         for line in self.lines(ctx, 0):
