@@ -188,7 +188,7 @@ def _conntrack(question: Question, node: str, times: Times) -> Iterator[tuple[Ma
     held, full = np.zeros(len(times)), np.zeros(len(times), dtype=bool)
     for knot in conntrack.held(question.world, node):
         later = times >= knot.time
-        held = np.where(later, np.maximum(knot.count + knot.slope * (times - knot.time) / SECOND, 0.0), held)
+        held = np.where(later, np.maximum(knot.number + knot.slope * (times - knot.time) / SECOND, 0.0), held)
         full = np.where(later, knot.full, full)
     yield {}, np.floor(np.where(full, most, np.minimum(usual + held, most)))
 

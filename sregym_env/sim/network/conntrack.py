@@ -56,7 +56,7 @@ class Knot(NamedTuple):
 
     time: int
     """Microseconds."""
-    count: float
+    number: float
     slope: float
     """Per second."""
     full: bool = False
@@ -66,7 +66,7 @@ class Knot(NamedTuple):
 
     def at(self, time: int) -> float:
         """The number at a later instant."""
-        return max(self.count + self.slope * (time - self.time) / SECOND, 0.0)
+        return max(self.number + self.slope * (time - self.time) / SECOND, 0.0)
 
 
 NO_TABLES: Mapping[str, Full] = {}
@@ -90,7 +90,7 @@ def turned(world: SimWorld, name: str, knot: Knot) -> None:
     known = held(world, name)
     last = known[-1] if known else Knot(0, 0.0, 0.0)
     same = (last.full, last.slope, last.lost) == (knot.full, knot.slope, knot.lost)
-    if same and abs(last.at(knot.time) - knot.count) < 1.0:
+    if same and abs(last.at(knot.time) - knot.number) < 1.0:
         return
     world.memory[f"conntrack.held:{name}"] = (*known[-KNOTS:], knot)
 

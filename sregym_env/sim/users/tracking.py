@@ -44,7 +44,7 @@ class _Client(NamedTuple):
     """The share of its connections that each machine remembers."""
     servers: tuple[tuple[ProcessKey, int, float], ...]
     """(process, restart, share of the connections)."""
-    count: float
+    number: float
     rate: float
     """By which it grows now, per second."""
 
@@ -54,7 +54,7 @@ class _Closing(NamedTuple):
 
     until: int
     node: str
-    count: float
+    number: float
 
 
 class _Tables(NamedTuple):
@@ -76,13 +76,13 @@ def turn(world: SimWorld) -> None:
     nodes.update(dict.fromkeys(each.node for each in (*closing, *known.closing)))
     full, held = _filled(world, nodes, wanting, closing)
     for node in dict.fromkeys((*nodes, *(name for each in known.clients for name, _ in each.machines))):
-        count = _held_of(node, held) + sum(each.count for each in closing if each.node == node)
+        count = _held_of(node, held) + sum(each.number for each in closing if each.node == node)
         slope = sum(each.rate * share for each in held for name, share in each.machines if name == node)
         lost = _lost(world, node, full, wanting)
         conntrack.turned(world, node, Knot(world.clock, count, slope, node in full, lost))
     for each, (_, wish) in zip(held, wanting, strict=True):
         stuck = bool(wish) and not each.rate and any(name in full for name, _ in each.machines)
-        conntrack.turned(world, _name(each.key), Knot(world.clock, each.count, each.rate, stuck))
+        conntrack.turned(world, _name(each.key), Knot(world.clock, each.number, each.rate, stuck))
     if held or closing:
         world.memory[HELD] = _Tables(world.clock, tuple(held), tuple(closing))
         _look_again(world, nodes, held, [rest for _, rest in wanting], closing, full)
@@ -131,12 +131,12 @@ def _survivors(
     closing = [each for each in known.closing if each.until > now]
     clients = {}
     for client in known.clients:
-        count = client.count + client.rate * (now - known.time) / SECOND
+        count = client.number + client.rate * (now - known.time) / SECOND
         process = world.processes.get(client.key)
         lost = 1.0
         if client.key in wishes and process is not None and process.restart == client.restart:
             lost = sum(share for key, restart, share in client.servers if _restart(world, key) != restart)
-            clients[client.key] = client._replace(count=count * max(1.0 - lost, 0.0))
+            clients[client.key] = client._replace(number=count * max(1.0 - lost, 0.0))
         if lost and count:
             until = now + conntrack.CLOSED * SECOND
             closing += [_Closing(until, node, count * lost * share) for node, share in client.machines]
@@ -173,7 +173,7 @@ def _wanting(
     first, last = ports(world, process)
     own = (process.open_files or DESCRIPTORS) - OWN
     most = min(most, wish.most, (last - first + 1) * len(destinations), own)
-    count = 0.0 if before is None else before.count
+    count = 0.0 if before is None else before.number
     client = _Client(
         process.key,
         process.restart,
@@ -182,7 +182,7 @@ def _wanting(
         min(count, max(most, 0.0)),
         wish.rate,
     )
-    rest = max(most - client.count, 0.0)
+    rest = max(most - client.number, 0.0)
     return (client if rest >= 1.0 else client._replace(rate=0.0)), rest if rest >= 1.0 else 0.0
 
 
@@ -194,7 +194,7 @@ def _taken_on(world: SimWorld, server: Process) -> float:
 
 
 def _held_of(node: str, clients: list[_Client]) -> float:
-    return sum(each.count * share for each in clients for name, share in each.machines if name == node)
+    return sum(each.number * share for each in clients for name, share in each.machines if name == node)
 
 
 def _filled(
@@ -208,7 +208,7 @@ def _filled(
     before = conntrack.full_tables(world)
     full: dict[str, Full] = {}
     for node in nodes:
-        closed = sum(each.count for each in closing if each.node == node)
+        closed = sum(each.number for each in closing if each.node == node)
         others = conntrack.usual(world, node)
         room = conntrack.most(world, node) - _held_of(node, held) - closed - others
         growth = sum(each.rate * share for each in held for name, share in each.machines if name == node)
@@ -228,7 +228,7 @@ def _filled(
 def _refilled(client: _Client, node: str, room: float, growth: float) -> _Client:
     """A client that has taken its part of what was free."""
     part = client.rate * dict(client.machines).get(node, 0.0) / growth
-    return client._replace(count=client.count + room * part) if part else client
+    return client._replace(number=client.number + room * part) if part else client
 
 
 def _stopped(client: _Client, full: Mapping[str, Full]) -> _Client:
@@ -256,7 +256,7 @@ def _look_again(
     for node in nodes:
         growth = sum(each.rate * share for each in held for name, share in each.machines if name == node)
         if growth > 0.0 and node not in full:
-            closed = sum(each.count for each in closing if each.node == node)
+            closed = sum(each.number for each in closing if each.node == node)
             room = conntrack.most(world, node) - _held_of(node, held) - closed - conntrack.usual(world, node)
             waits.append(seconds(max(room, 0.0) / growth))
     world.memory.pop(NEXT, None)
