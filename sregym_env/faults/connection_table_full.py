@@ -11,7 +11,7 @@ from sregym_env.cluster.edits import AwaitRollout, Create, JsonPatch, ObjectRef,
 from sregym_env.cluster.targets import ROLLED, ComponentTarget, components
 from sregym_env.errors import ClusterError
 from sregym_env.faults.choices import one_of
-from sregym_env.faults.commands import await_rollout, put, replace_unready, scale
+from sregym_env.faults.commands import await_rollout, named, put, replace_unready, scale, scope
 from sregym_env.faults.drawn import drawn
 from sregym_env.faults.fault import Fault, Finding, fault
 from sregym_env.kube.status import StatusError
@@ -207,10 +207,25 @@ def connection_table_full(
 
 
 def _back(target: ComponentTarget) -> list[str]:
-    """Whoever has ended because nobody was reached is started again, without the pause that grows with every end."""
-    workloads = [target.workload_of(name) for name in (target.name, *_callers(target))]
-    spaces = dict.fromkeys(each.namespace or "" for each in workloads)
-    return [FORGOTTEN, *map(replace_unready, spaces), *map(await_rollout, workloads)]
+    """Whoever has ended because nobody was reached is started again, without the pause that grows with every end; and after those all
+    who told a registry of themselves when they started, for it may have been among those that have ended."""
+    app = target.app
+    spaces = dict.fromkeys(app.namespace_of(each.name) for each in app.components)
+    workloads = [
+        target.workload_of(each.name)
+        for each in app.components
+        if each.stateless
+        and each.kind not in ("load", "registry")
+        and each.workload in ROLLED
+        and each.name in app.critical
+    ]
+    return [
+        FORGOTTEN,
+        *map(replace_unready, spaces),
+        "sleep 60",
+        *(f"kubectl rollout restart {named(each)}{scope(each)}" for each in workloads),
+        *map(await_rollout, workloads),
+    ]
 
 
 def _broker(server: ObjectRef, brokers: int) -> list[Manifest]:
