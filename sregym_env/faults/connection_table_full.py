@@ -175,7 +175,7 @@ def connection_table_full(
         f"dropping packet, so new connections to and from {target.name} and the other pods there time out.",
         earlier=[
             Create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": place}}),
-            *map(Create, _broker(server, brokers)),
+            *map(Create, _broker(server, brokers, node)),
             AwaitRollout(server),
             Create(_bench(greedy, hosts, replicas, right, every, node)),
             Create(_bench(modest, hosts, 1, right, every, node)),
@@ -228,7 +228,7 @@ def _back(target: ComponentTarget) -> list[str]:
     ]
 
 
-def _broker(server: ObjectRef, brokers: int) -> list[Manifest]:
+def _broker(server: ObjectRef, brokers: int, node: str) -> list[Manifest]:
     labels = {"app": server.name}
     metadata = {"name": server.name, "namespace": server.namespace, "labels": labels}
     text = f"listener {PORT}\nallow_anonymous true\nconnection_messages false\n"
@@ -240,6 +240,7 @@ def _broker(server: ObjectRef, brokers: int) -> list[Manifest]:
         "volumeMounts": [{"name": "config", "mountPath": "/mosquitto/config"}],
     }
     pod: dict[str, Any] = {
+        **_stands(node),
         "containers": [container],
         "volumes": [{"name": "config", "configMap": {"name": server.name}}],
     }
@@ -259,6 +260,11 @@ def _broker(server: ObjectRef, brokers: int) -> list[Manifest]:
     ]  # fmt: skip
 
 
+def _stands(node: str) -> dict[str, Any]:
+    """On one machine, whoever else may come there."""
+    return {"nodeSelector": {"kubernetes.io/hostname": node}, "tolerations": [{"operator": "Exists"}]}
+
+
 def _bench(client: ObjectRef, hosts: str, replicas: int, count: int, every: int, node: str) -> Manifest:
     labels = {"app": client.name}
     container = {
@@ -268,8 +274,7 @@ def _bench(client: ObjectRef, hosts: str, replicas: int, count: int, every: int,
         "resources": {"requests": {"cpu": "5m", "memory": "64Mi"}},
     }
     pod = {
-        "nodeSelector": {"kubernetes.io/hostname": node},
-        "tolerations": [{"operator": "Exists"}],
+        **_stands(node),
         "securityContext": {"sysctls": [{"name": "net.ipv4.ip_local_port_range", "value": WIDE}]},
         "containers": [container],
     }

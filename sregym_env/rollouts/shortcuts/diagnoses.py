@@ -35,6 +35,7 @@ STUFFING = (
     "a migration that renamed a column while old pods still serve, a veth_mtu in calico-config that is larger than the path carries, "
     "a sysctl net.ipv4.ip_local_port_range too narrow so that local ports run out, "
     "a ulimit -n too low so that there are too many open files, an nginx whose upstream is not found because a headless Service is empty, "
+    "an nf_conntrack table that is full of connections of a client without end, "
     "a kubelet that is not running, an evictionHard threshold of a kubelet above what is free"
 )
 """Something of every mechanism there is, with the fields that such faults change."""

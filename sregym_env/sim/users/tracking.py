@@ -153,37 +153,38 @@ def _wanting(
 ) -> tuple[_Client, float]:
     """(a client as it goes on, with the rate at which it opens; how many connections it still wants)."""
     hosts = [host for host in wish.host.split(",")[:MOST_HOSTS] if host]
-    machines: dict[str, float] = {process.node: 1.0}
-    servers: dict[ProcessKey, float] = {}
+    found: dict[ProcessKey, float] = {}
     destinations = set()
-    most = 0.0
     for host in hosts:
         connection = connect(world, process, host, wish.port, kept=True)
         for leg in connection.legs:
             server = None if leg.process is None else world.processes.get(leg.process)
             if leg.outcome == "ok" and server is not None:
-                servers[server.key] = servers.get(server.key, 0.0) + leg.share / len(hosts)
-                destinations.add((connection.resolution.addresses[0], wish.port))
-    total = sum(servers.values())
-    for key, share in servers.items():
-        server = world.processes[key]
-        most += _taken_on(world, server)
-        if server.node != process.node:
-            machines[server.node] = machines.get(server.node, 0.0) + share / total
+                found[server.key] = found.get(server.key, 0.0) + leg.share
+                destinations.add(connection.resolution.addresses[0])
+    total = sum(found.values())
+    servers = tuple((key, world.processes[key].restart, share / total) for key, share in found.items())
+    number = 0.0
+    if before is not None:
+        number = before.number
+        there = [each for each in before.servers if _restart(world, each[0]) == each[1]]
+        # What stands is as it was, whether or not anybody finds the way now.
+        if number and any(key not in found for key, _, _ in there):
+            left = sum(share for _, _, share in there)
+            servers = tuple((key, restart, share / left) for key, restart, share in there)
+    machines: dict[str, float] = {process.node: 1.0}
+    for key, _, share in servers:
+        node = world.processes[key].node
+        if node != process.node:
+            machines[node] = machines.get(node, 0.0) + share
     first, last = ports(world, process)
+    most = sum(_taken_on(world, world.processes[key]) for key in found)
     own = (process.open_files or DESCRIPTORS) - OWN
     most = min(most, wish.most, (last - first + 1) * len(destinations), own)
-    count = 0.0 if before is None else before.number
-    client = _Client(
-        process.key,
-        process.restart,
-        tuple(machines.items()),
-        tuple((key, world.processes[key].restart, share / total) for key, share in servers.items()),
-        min(count, max(most, 0.0)),
-        wish.rate,
-    )
-    rest = max(most - client.number, 0.0)
-    return (client if rest >= 1.0 else client._replace(rate=0.0)), rest if rest >= 1.0 else 0.0
+    rest = max(most - number, 0.0)
+    opens = wish.rate if rest >= 1.0 else 0.0
+    client = _Client(process.key, process.restart, tuple(machines.items()), servers, number, opens)
+    return client, rest if opens else 0.0
 
 
 def _taken_on(world: SimWorld, server: Process) -> float:
