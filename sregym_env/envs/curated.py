@@ -19,6 +19,7 @@ CURATED: tuple[str, ...] = (
     "load_spike_rpc_retry_storm",
     "ephemeral_port_range_hotel_reservation",
     "file_descriptor_exhaustion",
+    "node_conntrack_exhaustion_hotel_reservation",
     "search_rate_retry_collapse_hotel_reservation",
     "configmap_drift_hotel_reservation",
     "cfs_cpu_throttling_hotel_reservation",

@@ -693,6 +693,17 @@ _ALL = (
         through=("cpu_throttling",),
     ),
     Mechanism(
+        "connection_table_full",
+        "resources",
+        (
+            "conntrack",
+            "many_connections unbounded|number|wrong|changed|high|exhausted_ports /14",
+        ),
+        valued=("VALUE conntrack|many_connections /20",),
+        kinds=("Deployment", "Node", "Pod"),
+        through=("network_policy_isolation", "lossy_machine", "local_ports_exhausted"),
+    ),
+    Mechanism(
         "lossy_machine",
         "disks",
         ("lossy !policy",),

@@ -216,6 +216,7 @@ _CURATED = (
     _hotel("load_spike_rpc_retry_storm", ("load_spike_retry_storm", "frontend")),
     _hotel("ephemeral_port_range_hotel_reservation", ("ephemeral_port_range_too_narrow", "frontend")),
     _hotel("file_descriptor_exhaustion", ("file_descriptor_limit_too_low", "frontend")),
+    _hotel("node_conntrack_exhaustion_hotel_reservation", ("connection_table_full", "geo")),
     _hotel("search_rate_retry_collapse_hotel_reservation", ("retry_collapse", "rate")),
     _hotel("configmap_drift_hotel_reservation", ("configmap_drift", "geo")),
     _hotel("cfs_cpu_throttling_hotel_reservation", ("cpu_limit_too_low", "geo")),

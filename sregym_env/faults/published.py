@@ -39,7 +39,6 @@ _REASONS: Mapping[str, str] = {
     "top_of_rack_router_failure_hotel_reservation": "links between nodes are not modelled",
     "expired_tls_hotel_reservation": "no controller serves Ingresses here; a certificate that expires is `webhook_certificate_expired`",
     "ingress_misroute": "no controller serves Ingresses here",
-    "node_conntrack_exhaustion_hotel_reservation": "a kernel's table of connections is not modelled",
     "dev_shm_exhaustion_hotel_reservation": "strikes a workload of its own, which serves nobody",
     "pod_cidr_exhaustion_hotel_reservation": "Calico's pools of addresses are not modelled",
     "calico_route_reflector_label_drift_hotel_reservation": "BGP is not modelled",

@@ -44,6 +44,9 @@ OBJECTS: Mapping[str, str] = {
     r"|fragmentation(?: |-)needed|(?:packets?|frames?) (?:\S+ ){0,3}(?:too (?:large|big|long)|larger than|bigger than|exceed\w*)|(?:too large|oversized|over-sized) (?:packets?|frames?)",
     "local_ports": r"(?:net\.ipv4\.)?ip_local_port_range|sysctls?(?: (?:net\S+|setting|entry|override|parameter|value)s?)*"
     r"|(?:local|ephemeral|source|outgoing|outbound|client|dynamic)[ -](?:tcp )?ports?(?:[ -]?ranges?)?|port[ _-]ranges?|ports? (?:to|it can) (?:dial|connect) (?:out|from)|range of (?:\w+ )?ports",
+    "conntrack": r"(?:nf_)?conntrack\w*(?: (?:tables?|entries|entry|maximum|limit))*|connection[ -]track(?:ing|er)?(?: (?:tables?|entries|limit))*|(?:tables?|list) of (?:tracked )?connections|(?:tracked|kernel'?s?) connections? tables?|connection tables?|netfilter (?:state )?tables?"
+    r"|table full,? dropping packets?",
+    "many_connections": r"(?:holds?|opens?|keeps?|opening|holding|keeping|hoards?|piles? up) (?:\S+ ){0,4}?connections|connections? (?:without (?:end|bound|limit|closing)|flood\w*|leak\w*|hoard\w*)|(?:floods?|flooding|flooded) (?:\S+ ){0,6}?connections",
     "open_files": r"ulimits?(?: (?:-[sh]?n|nofile|of|setting|value|command))*|(?:max(?:imum)? )?open[ -]?(?:file|descriptor|socket)s?(?: (?:handle|descriptor)s?)?(?: limit)?|(?:file[ -]?)?(?:descriptor|handle)s?(?: limit)?"
     r"|(?:rlimit_?)?nofile|fds?(?: limit)?|how many files (?:it|a process|the process|its process) may (?:have )?open|files (?:that )?(?:it|the process) may (?:have )?open",
     "producers": r"(?:kafka |idempotent |librdkafka |rdkafka |broker )?producers?(?: (?:instance|client|connection|object|handle)s?)?|reuse[_ -]?producers?|producer[ -]reuse",
@@ -326,7 +329,7 @@ OTHER_CAUSES = (
     # the data
     r"|slow quer(?:y|ies)|missing index|lacks? an index|index (?:was|is) (?:dropped|missing)|corrupt\w* (?:data|files|index|database|collection)|data (?:is|are|was|were|got) corrupt\w*|collection (?:\S+ ){0,3}(?:empty|dropped|gone)|replica set election|primary election|step(?:ped|s)? down|replication lag"
     # the machines
-    r"|iops|(?:disk|storage|drive)s? (?:is |are |was |got |being )?(?:slow|throttled|saturated)|slow (?:disk|storage|drive)|conntrack\w*|flannel|cilium|kernel (?:bug|panic|upgrade)|clock skew|time drift|\bntp|cpu steal|noisy neighbou?r|nodes? (?:\S+ )?(?:was |has been |got )reclaimed"
+    r"|iops|(?:disk|storage|drive)s? (?:is |are |was |got |being )?(?:slow|throttled|saturated)|slow (?:disk|storage|drive)|flannel|cilium|kernel (?:bug|panic|upgrade)|clock skew|time drift|\bntp|cpu steal|noisy neighbou?r|nodes? (?:\S+ )?(?:was |has been |got )reclaimed"
     # the control plane
     r"|\bpsp|api ?server (?:is |was )?(?:down|overloaded|slow|unavailable)|etcd|controller-manager (?:is )?down|scheduler (?:is )?(?:down|crashed|not running)|pod ?disruption|\bhpa|autoscal\w*|limit ?ranges?|finali[sz]ers?|stuck in terminating|ingress (?:controller|rule|resource|object)|service mesh|istio|envoy|linkerd"
     # names

@@ -34,6 +34,7 @@ from sregym_env.envs.staging import ATTEMPTS
 from sregym_env.envs.tasks.pairs import pairs
 from sregym_env.errors import ProblemError
 from sregym_env.faults import problems
+from sregym_env.faults.fault import FaultInstance
 from sregym_env.faults.onset import remedies
 from sregym_env.faults.problems import Problem
 from sregym_env.kube.status import StatusError
@@ -248,16 +249,20 @@ def undo_restores(subject: Subject) -> Finding:
     if differing:
         return False, f"differs: {', '.join(differing[:3])}"
     verdict = judge_state(fresh.world, fresh.baseline, (), UNDONE)
-    if not verdict.passed and any(
-        isinstance(each, KubeletSetting | KubeletStopped | NodeDown)
-        for one in fresh.instances
-        for each in one.fault.disturbances
-    ):
-        # A registry that stood on a machine without power has forgotten who serves: they tell it when they start.
+    if not verdict.passed and any(_forgets(one) for one in fresh.instances):
+        # A registry that has ended with its machine, or by its probes, has forgotten who serves: they tell it when they start.
         for namespace in fresh.world.app.namespaces:
             _type(fresh.world, (f"kubectl delete pods -n {namespace} --all",))
         verdict = judge_state(fresh.world, fresh.baseline, (), UNDONE)
     return verdict.passed, _failed(verdict)
+
+
+def _forgets(instance: FaultInstance) -> bool:
+    """Whether whoever stands on a machine may have ended by a fault of it."""
+    of_machine = any(
+        isinstance(each, KubeletSetting | KubeletStopped | NodeDown) for each in instance.fault.disturbances
+    )
+    return of_machine or instance.declaration.mechanism == "connection_table_full"
 
 
 def same_seed_same_world(subject: Subject) -> Finding:

@@ -228,6 +228,12 @@ _ALL = (
         "opened.",
     ),
     KindOfCause(
+        "connection_table_full",
+        "A machine's table of connections is full",
+        "Clients open more and more connections, until a machine's kernel has no entry left for further ones (nf_conntrack: table full): new "
+        "connections to and from all of its pods are dropped, those that stand go on.",
+    ),
+    KindOfCause(
         "open_files_exhausted",
         "A process may open too few files",
         "A process's limit on open files (ulimit -n, RLIMIT_NOFILE) is lower than the connections it has to hold: it cannot accept further ones.",

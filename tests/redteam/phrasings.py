@@ -154,6 +154,12 @@ STATEMENTS: dict[str, tuple[str, ...]] = {
         "ephemeral port exhaustion in {c}, whose securityContext.sysctls limits the local port range to {wrong}",
         "the local port range of the {c} pods is too small, so outgoing connections fail with cannot assign requested address",
     ),
+    "connection_table_full": (
+        "the nf_conntrack table on the node of {c} is full because another team's client opens connections without end, so new ones are dropped",
+        "conntrack exhaustion on {c}'s machine: a benchmark client with -c {wrong} fills the connection tracking table",
+        "table full, dropping packet: clients of another namespace hold all conntrack entries of the node where {c} runs",
+        "too many tracked connections of another team's fleet on the node of {c}; nf_conntrack_max is reached",
+    ),
     "file_descriptor_limit_too_low": (
         "the command of {c} sets ulimit -n {wrong}, so its process runs out of file descriptors and cannot accept connections",
         "{c} has an open files limit of {wrong}, which is lower than the connections it has to hold",

@@ -275,6 +275,11 @@ RIGHT: dict[str, tuple[str, ...]] = {
         "{c} is killed by OutOfMemoryError over and over. The culprit is {r}, which has REUSE_PRODUCER=false and sends big records from dozens of producers at the same time.",
         "The producers in {r} are not reused any more (REUSE_PRODUCER was switched to false), which fills the heap of {c}.",
     ),
+    "connection_table_full": (
+        "The node that {c} is on has run out of conntrack entries: another team's client pods keep opening connections and never close one.",
+        "nf_conntrack is full on {c}'s machine, dmesg says table full, dropping packet. The connections come from a device simulator with a huge -c.",
+        "Somebody else's load generator fills the kernel's connection tracking table of the node, so nothing can connect to {c} any more.",
+    ),
     "file_descriptor_limit_too_low": (
         "{c}'s process is started with a low ulimit -n and runs out of file descriptors, so many connections are never accepted.",
         "The limit on open files in {c}'s container command is lower than the number of client connections: accept4 says too many open files.",
@@ -681,6 +686,11 @@ NEAR: dict[str, tuple[str, ...]] = {
         "The memory limit of {c} is too low.",
         "{c} runs a broken build of its image.",
         "A NetworkPolicy keeps clients from reaching {c}.",
+    ),
+    "connection_table_full": (
+        "A NetworkPolicy blocks traffic to {c}.",
+        "The targetPort of {c}'s Service is wrong.",
+        "{c} has too few local ports.",
     ),
     "file_descriptor_limit_too_low": (
         "The CPU limit of {c} is too low and it is throttled.",

@@ -37,6 +37,7 @@ STUFFING = (
     "a ulimit -n too low so that there are too many open files, an nginx whose upstream is not found because a headless Service is empty, "
     "a program that opens a Kafka producer for every record until the broker has no heap left, "
     "a request filter whose regular expression backtracks and burns the CPU of the proxy, "
+    "an nf_conntrack table that is full of connections of a client without end, "
     "a kubelet that is not running, an evictionHard threshold of a kubelet above what is free"
 )
 """Something of every mechanism there is, with the fields that such faults change."""

@@ -13,13 +13,11 @@ from sregym_env.sim.monitoring.machines_up import node_targets, nodes, powered
 from sregym_env.sim.monitoring.metrics import SYSTEM_CPU, SYSTEM_MEMORY
 from sregym_env.sim.monitoring.readings import Times, Values
 from sregym_env.sim.monitoring.scrapes import Family, Job, Question, Row, Target, shaken, steady
+from sregym_env.sim.network import conntrack
 from sregym_env.sim.world.figures import FOR_USERS, disk_used, losing
 
 JOB = Job("node-exporter")
 
-CONNTRACK_MAX = 262_144.0
-CONNTRACK_IDLE = 180.0
-"""Assumed entries of a machine's own connections; each request a second keeps about two more."""
 _MODES = {"user": 0.62, "system": 0.31, "softirq": 0.04, "iowait": 0.03}
 """Assumed shares of a machine's CPU use."""
 
@@ -184,14 +182,28 @@ def _sent_again(question: Question, node: str, times: Times) -> Iterator[tuple[M
 def _conntrack(question: Question, node: str, times: Times) -> Iterator[tuple[Mapping[str, str], Values]]:
     ahead = times + SECOND
     rate = _requests(question, node, ahead) - _requests(question, node, times)
-    entries = CONNTRACK_IDLE + 2.0 * np.maximum(rate, 0.0)
-    yield {}, np.floor(entries * (1.0 + 0.06 * shaken(times, "conntrack", node)))
+    usual = conntrack.IDLE + conntrack.PER_REQUEST * np.maximum(rate, 0.0)
+    usual = usual * (1.0 + 0.06 * shaken(times, "conntrack", node))
+    most = _most(question, node, times)
+    held, full = np.zeros(len(times)), np.zeros(len(times), dtype=bool)
+    for knot in conntrack.held(question.world, node):
+        later = times >= knot.time
+        held = np.where(later, np.maximum(knot.number + knot.slope * (times - knot.time) / SECOND, 0.0), held)
+        full = np.where(later, knot.full, full)
+    yield {}, np.floor(np.where(full, most, np.minimum(usual + held, most)))
+
+
+def _most(question: Question, node: str, times: Times) -> Values:
+    found = np.zeros(len(times))
+    for since, number in conntrack.limits(question.world, node):
+        found = np.where(times >= since, float(number), found)
+    return found
 
 
 def _conntrack_limit(
     question: Question, node: str, times: Times
 ) -> Iterator[tuple[Mapping[str, str], Values]]:
-    yield {}, steady(times, CONNTRACK_MAX)
+    yield {}, _most(question, node, times)
 
 
 def _targets(question: Question) -> Sequence[Target]:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, TypeVar
 from sregym_env.cluster.app import App
 from sregym_env.cluster.disturbances import ServiceRulesStuck
 from sregym_env.kube.types import Manifest
-from sregym_env.sim.network import service_rules
+from sregym_env.sim.network import conntrack, service_rules
 from sregym_env.sim.world import SimWorld
 from sregym_env.sim.world.derived import DerivedFrom, DerivedFromEach
 from sregym_env.sim.world.inquiry import Inquiry, Read
@@ -140,6 +140,7 @@ def _ground(world: SimWorld) -> tuple[Any, ...]:
             for each in world.disturbances
             if isinstance(each, ServiceRulesStuck) and service_rules.left(world, each.node)
         ],
+        conntrack.full_tables(world),
     )
 
 

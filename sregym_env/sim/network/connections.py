@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple
 
 from sregym_env.kube.types import Manifest
 from sregym_env.runtime.streams import keyed_bits
-from sregym_env.sim.network import addressing, dns
+from sregym_env.sim.network import addressing, conntrack, dns
 from sregym_env.sim.network.addressing import OUTSIDE, Endpoint, NodeSource, Source
 from sregym_env.sim.network.dns import Resolution
 from sregym_env.sim.network.links import NO_POD, Link, PodName, path
@@ -86,12 +86,63 @@ class Connection(NamedTuple):
 
 
 def connect(
-    world: SimWorld, source: Source, host: str, port: int, protocol: Literal["TCP", "UDP"] = "TCP"
+    world: SimWorld,
+    source: Source,
+    host: str,
+    port: int,
+    protocol: Literal["TCP", "UDP"] = "TCP",
+    *,
+    kept: bool = False,
 ) -> Connection:
-    """Where connections from ``source`` to ``host:port`` lead right now."""
+    """Where connections from ``source`` to ``host:port`` lead right now; ``kept`` ones stand already, so that no kernel has to make room
+    for them."""
     key = (addressing.source_key(source), host, port, protocol)
     found: Connection = addressing.learned(world, key, lambda: _connect(world, source, host, port, protocol))
-    return found
+    if kept or not conntrack.full_tables(world):
+        return found
+    return addressing.learned(world, (*key, "new"), lambda: _entered(world, source, found))  # type: ignore[no-any-return]
+
+
+def _entered(world: SimWorld, source: Source, connection: Connection) -> Connection:
+    """What becomes of new connections, of which every kernel on their way needs an entry."""
+    resolution = connection.resolution
+    if resolution.error or source == OUTSIDE:
+        return connection
+    legs: list[Leg] = []
+    for leg in connection.legs:
+        share = _unentered(world, source, leg)
+        lost = split(connection, leg, share)
+        legs += lost if share < 0.5 else lost[::-1]
+    unanswered = dns.unanswered(world, source, resolution)
+    if unanswered is None:
+        return connection._replace(legs=tuple(legs))
+    share, text = unanswered
+    silent = Leg(share, "dns_timeout", text=f"dial tcp: {text}", latency=dns.QUERY_TIMEOUT * dns.ATTEMPTS)
+    if share >= 1.0:
+        return connection._replace(resolution=dns.timed_out(resolution, text), legs=(silent,))
+    rest = [leg._replace(share=leg.share * (1.0 - share)) for leg in legs]
+    return connection._replace(legs=(silent, *rest) if share >= 0.5 else (*rest, silent))
+
+
+def _unentered(world: SimWorld, source: Source, leg: Leg) -> float:
+    """The share of the connections of a leg for which some kernel has no entry."""
+    process = None if leg.process is None else world.processes.get(leg.process)
+    if process is None:
+        pod = addressing.pod_at(world, leg.address) if leg.outcome == "refused" else None
+        return 0.0 if pod is None else conntrack.dropped(world, source.node, pod["spec"].get("nodeName", ""))
+    if isinstance(source, Process) and source.key[0] == process.key[0]:
+        return 0.0
+    return conntrack.dropped(world, source.node, process.node)
+
+
+def split(connection: Connection, leg: Leg, share: float) -> list[Leg]:
+    """A leg, and beside it the ``share`` of its connections whose packets some kernel drops."""
+    if share <= 0.0:
+        return [leg]
+    address = connection.resolution.addresses[0] if len(connection.resolution.addresses) == 1 else leg.address
+    text = f"dial tcp {joined(address, connection.port)}: i/o timeout"
+    lost = Leg(leg.share * share, "timeout", address, connection.port, latency=CONNECT_TIMEOUT, text=text)
+    return [lost] if share >= 1.0 else [leg._replace(share=leg.share * (1.0 - share)), lost]
 
 
 def _connect(

@@ -17,7 +17,7 @@ from sregym_env.kube.types import Manifest
 from sregym_env.runtime.clock import SECOND
 from sregym_env.runtime.streams import keyed_bits
 from sregym_env.sim.containers import view
-from sregym_env.sim.network import addressing, corefile
+from sregym_env.sim.network import addressing, conntrack, corefile
 from sregym_env.sim.network.addressing import OUTSIDE, NodeSource, Source
 from sregym_env.sim.network.corefile import Corefile, CorefileError, KubernetesPlugin, ServerBlock, in_zone
 from sregym_env.sim.network.links import NO_POD, path
@@ -201,6 +201,36 @@ def _is_address(text: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+def unanswered(world: SimWorld, source: Source, resolution: Resolution) -> tuple[float, str] | None:
+    """(share of such look-ups of which no answer comes back because some kernel has no entry for them, what Go says of one); None
+    where that happens to none. A query is asked again once, and may then be taken to another server."""
+    tables = conntrack.full_tables(world)
+    if not tables or not any(query.server == world.plan.dns_address for query in resolution.queries):
+        return None
+    here = conntrack.dropped(world, source.node, "")
+    servers = [process.node for process in world.processes.values() if "corefile" in process.state]
+    there = sum(conntrack.dropped(world, node, "") for node in servers if node != source.node)
+    share = 1.0 - (1.0 - here) * (1.0 - (there / max(len(servers), 1)) ** ATTEMPTS)
+    if share <= 0.0:
+        return None
+    text, _ = _failure_text(world, source, resolution.host, world.plan.dns_address, Answer("TIMEOUT"))
+    return share, text
+
+
+def timed_out(resolution: Resolution, text: str) -> Resolution:
+    """The same, of whose queries the first was never answered."""
+    first = resolution.queries[0]._replace(answer=Answer("TIMEOUT"))
+    spent = QUERY_TIMEOUT * ATTEMPTS
+    return Resolution(resolution.host, (), "", "dns_timeout", text, first.server, spent, (first,))
+
+
+def resolved(world: SimWorld, source: Source, host: str) -> Resolution:
+    """What somebody finds who looks a name up now, over a connection that every kernel on its way has to enter."""
+    found = resolve(world, source, host)
+    lost = unanswered(world, source, found)
+    return found if lost is None or lost[0] < 0.5 else timed_out(found, lost[1])
 
 
 def _valid(name: str) -> bool:

@@ -366,7 +366,7 @@ def look_up(world: SimWorld, source: Source, name: str, server: str = "") -> Loo
         return Lookup(
             answer.rcode, answer.addresses, answer.chain[-1] if answer.chain else name, asked, seconds
         )
-    found = dns.resolve(world, source, name)
+    found = dns.resolved(world, source, name)
     if not found.error:
         canonical = (found.canonical or name).rstrip(".")
         return Lookup("NOERROR", found.addresses, canonical, asked, found.latency)

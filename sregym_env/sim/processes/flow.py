@@ -11,14 +11,15 @@ walked here; what it says of the moment (:mod:`~sregym_env.sim.world.strain`) is
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from sregym_env.sim.dataplane.queueing import share_in_time
-from sregym_env.sim.network import addressing
-from sregym_env.sim.network.addressing import Source
-from sregym_env.sim.network.connections import CONNECT_TIMEOUT, Connection, Leg, connect, no_port
+from sregym_env.sim.network import addressing, conntrack
+from sregym_env.sim.network.addressing import OUTSIDE, Source
+from sregym_env.sim.network.connections import CONNECT_TIMEOUT, Connection, Leg, connect, no_port, split
 from sregym_env.sim.network.links import late, retransmissions
 from sregym_env.sim.world import SimWorld
 from sregym_env.sim.world.logs import RequestLine
@@ -177,8 +178,8 @@ class Evaluation:
         patience = timeout or CONNECT_TIMEOUT
         legs: tuple[Leg, ...] = ()
         for address in ((host, port), *beside):
-            connection = connect(self.world, source, *address)
-            there = self._dialled(source, connection)
+            connection = connect(self.world, source, *address, kept=True)
+            there = self._entered(source, connection, keeping, self._dialled(source, connection))
             if self._full and not self._stack:
                 there = self._accepted(there, rate > 0.0)
             if fail_fast and all(leg.outcome != "ok" for leg in there):
@@ -288,6 +289,26 @@ class Evaluation:
             return connection.legs
         kept = tuple(leg._replace(share=leg.share * (1.0 - found.calls)) for leg in connection.legs)
         return (*kept, no_port(address, port, found.calls))
+
+    def _entered(
+        self, source: Source, connection: Connection, keeping: Keeping, legs: tuple[Leg, ...]
+    ) -> tuple[Leg, ...]:
+        """Where the calls of a client lead for whose connections every kernel on their way has an entry, and the others. Who keeps his
+        needs none for those that stood before; who closes them after a while soon has none of those."""
+        if not conntrack.full_tables(self.world) or connection.resolution.error or source == OUTSIDE:
+            return legs
+        new = keeping.lives < math.inf or not isinstance(source, Process)
+        found: list[Leg] = []
+        for leg in legs:
+            process = None if leg.process is None else self.world.processes.get(leg.process)
+            if process is None or (isinstance(source, Process) and source.key[0] == process.key[0]):
+                found.append(leg)
+            elif new or not isinstance(source, Process):
+                found += split(connection, leg, conntrack.dropped(self.world, source.node, process.node))
+            else:
+                share = conntrack.dropped(self.world, source.node, process.node, source, process)
+                found += split(connection, leg, share)
+        return tuple(found)
 
     def _leg(self, leg: Leg, call: Call, patience: float) -> tuple[Flow, Way | None, float]:
         """(what becomes of the calls that take one leg, where it leads, variance of how long they take); it leads nowhere

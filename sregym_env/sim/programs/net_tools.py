@@ -29,7 +29,7 @@ from sregym_env.sim.world import interfaces
 
 
 def _resolve(ctx: ProcessContext, host: str) -> Resolution:
-    return dns.resolve(ctx.world, ctx.process, host)
+    return dns.resolved(ctx.world, ctx.process, host)
 
 
 def _words(argv: Sequence[str]) -> list[str]:

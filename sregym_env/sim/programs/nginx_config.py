@@ -255,7 +255,7 @@ def _addresses(ctx: ProcessContext, directive: Directive, at_start: bool) -> tup
         raise ConfigError(f'no port in upstream "{said}" in {directive.place}')
     if not at_start:
         return ((host, int(port)),)
-    found = dns.resolve(ctx.world, ctx.process, host)
+    found = dns.resolved(ctx.world, ctx.process, host)
     if found.error:
         raise ConfigError(f'host not found in upstream "{said}" in {directive.place}')
     return tuple((address, int(port)) for address in found.addresses)

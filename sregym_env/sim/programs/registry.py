@@ -23,6 +23,7 @@ from sregym_env.sim.programs.kube_proxy import KubeProxy
 from sregym_env.sim.programs.locust import Locust
 from sregym_env.sim.programs.measured import Exporter, LokiServer
 from sregym_env.sim.programs.mongod import Mongod
+from sregym_env.sim.programs.mqtt import EmqttBench, Mosquitto
 from sregym_env.sim.programs.opensearch import OpenSearch
 from sregym_env.sim.programs.otel_collector import OtelCollector
 from sregym_env.sim.programs.postgres.client import Psql
@@ -47,6 +48,7 @@ PROGRAMS: Mapping[str, Any] = {
         Consul(),
         CoreDns(),
         Daemon(),
+        EmqttBench(),
         Envoy(),
         Exporter(),
         CalicoNode(),
@@ -63,6 +65,7 @@ PROGRAMS: Mapping[str, Any] = {
         LokiServer(),
         Memcached(),
         Mongod(),
+        Mosquitto(),
         Netcat(),
         OtelCollector(),
         PrometheusServer(),

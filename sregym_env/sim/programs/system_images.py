@@ -270,6 +270,20 @@ _PEOPLE = (
         )
         for tag, version in _BOUNCERS.items()
     ),
+    *(
+        _shell_image(
+            f"eclipse-mosquitto:{tag}", 6, ("/usr/sbin/mosquitto", "-c", "/mosquitto/config/mosquitto.conf"),
+            dict.fromkeys(("mosquitto", "/usr/sbin/mosquitto"), Binary("mosquitto", tag)),
+        )
+        for tag in ("2.0.15", "2.0.18", "2.0.20", "2.0.21")
+    ),
+    *(
+        _shell_image(
+            f"emqx/emqtt-bench:{tag}", 34, ("-h",), {"emqtt_bench": Binary("emqtt_bench", tag)}, debian=True,
+            entrypoint=("emqtt_bench",),
+        )
+        for tag in ("0.4.12", "0.4.17", "0.4.25", "0.4.31")
+    ),
     *(_mongo(f"mongo:{tag}", version) for tag, version in _MONGOS.items()),
     *(
         _shell_image(reference, 10, ("curl", "--help"), _CURL_ONLY, entrypoint=("/entrypoint.sh",),

@@ -26,7 +26,7 @@ from sregym_env.sim.network.local_ports import sysctls
 from sregym_env.sim.processes.context import ProcessContext
 from sregym_env.sim.programs import httpd, image_tools, kube_proxy, mongo_shell, net_tools, visits
 from sregym_env.sim.programs.image_tools import format_date
-from sregym_env.sim.programs.machine import commands, crictl, kernel_files
+from sregym_env.sim.programs.machine import commands, crictl, kernel_files, tracked
 from sregym_env.sim.programs.visits import Visit
 from sregym_env.sim.world.figures import ContainerFigures
 from sregym_env.sim.world.process import Process
@@ -43,7 +43,7 @@ _DEBIAN_ONLY = frozenset("bash join column file".split())
 _NETWORK_BUSYBOX = frozenset("nslookup wget nc telnet ping netstat ifconfig ip route traceroute arp".split())
 _MACHINE = frozenset(
     "env printenv ps id whoami hostname uname date df mount free uptime sleep kill which sync nproc arch dd killall "
-    "pidof top dmesg lsof timeout time chroot".split()
+    "pidof top dmesg lsof sysctl timeout time chroot".split()
 )
 
 TEXT_TOOLS: Mapping[str, frozenset[str]] = {
@@ -195,7 +195,7 @@ def _of_kernel(ctx: ProcessContext) -> dict[str, Callable[[], str]]:
     of_machine = partial(commands.machine_of, ctx)
     release = commands.kernel_release(world, process.node)
     proc = {
-        **kernel_files.of_machine(of_machine, world, release),
+        **kernel_files.of_machine(of_machine, world, process.node, release),
         **{f"1/{name}": text for name, text in kernel_files.of_process(of_container, process).items()},
         **{
             f"self/{name}": text
@@ -212,7 +212,7 @@ def _of_kernel(ctx: ProcessContext) -> dict[str, Callable[[], str]]:
     for mount in process.mounts:
         if mount.kind == "hostpath" and mount.source.rstrip("/") == "":
             found |= _of_host(
-                ctx, mount.path.rstrip("/"), kernel_files.of_machine(of_machine, world, release)
+                ctx, mount.path.rstrip("/"), kernel_files.of_machine(of_machine, world, process.node, release)
             )
     return found
 
@@ -541,7 +541,7 @@ def _no_packages(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Sh
 def _getent(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
     if len(argv) < 3 or argv[1] not in ("hosts", "ahosts", "ahostsv4"):
         return ExecResult(exit_code=2)
-    found = dns.resolve(ctx.world, ctx.process, argv[2])
+    found = dns.resolved(ctx.world, ctx.process, argv[2])
     if found.error or not found.addresses:
         return ExecResult(exit_code=2)
     return _ok("".join(f"{address:<15} {found.canonical or argv[2]}\n" for address in found.addresses))
@@ -657,6 +657,8 @@ TOOLS: Mapping[str, Tool] = {
     "apt": _no_packages,
     "getent": _getent,
     **commands.TOOLS,
+    "sysctl": tracked.sysctl,
+    "conntrack": tracked.tool,
     **crictl.TOOLS,
     **net_tools.TOOLS,
     **kube_proxy.TOOLS,

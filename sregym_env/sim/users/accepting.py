@@ -32,7 +32,7 @@ def full(evaluation: Evaluation) -> Mapping[ProcessKey, float]:
         if connections is None:
             continue
         host, port, number = connections(evaluation.context(process))
-        for leg in connect(evaluation.world, process, host, port).legs if number else ():
+        for leg in connect(evaluation.world, process, host, port, kept=True).legs if number else ():
             if leg.process in limited:
                 users[leg.process] = users.get(leg.process, 0.0) + leg.share * number
     found = {}

@@ -80,7 +80,7 @@ def lacking(evaluation: Evaluation) -> Mapping[Destination, Lack]:
     demands: dict[Destination, _Demand] = {}
 
     def demand(process: Process, host: str, port: int) -> _Demand | None:
-        addresses = connect(world, process, host, port).resolution.addresses
+        addresses = connect(world, process, host, port, kept=True).resolution.addresses
         if not addresses:
             return None
         return demands.setdefault((process.key[0], addresses[0], port), _Demand(numbers[process.key]))

@@ -21,7 +21,7 @@ from sregym_env.sim.network.addressing import NodeSource
 from sregym_env.sim.network.connections import connect
 from sregym_env.sim.processes.context import ProcessContext, evaluation, let_settle
 from sregym_env.sim.processes.flow import LATE, TURNED_AWAY, Evaluation, Visit
-from sregym_env.sim.users import accepting, dialling, plane
+from sregym_env.sim.users import accepting, dialling, plane, tracking
 from sregym_env.sim.users.compiling import Outline, outline_of
 from sregym_env.sim.users.components import app_of, workload_of
 from sregym_env.sim.world import Handler, LogKey, SimWorld
@@ -124,6 +124,7 @@ class Outcome:
 def look(world: SimWorld) -> None:
     """Handler of the ``traffic`` event: evaluate the present and act on it."""
     world.memory.pop("traffic.due", None)
+    tracking.turn(world)
     outcome, outline, lacking, full = addressing.learned(world, "traffic", lambda: _unstrained(world))
     _leave(world, LACKING, lacking)
     _leave(world, FULL, full)
@@ -152,6 +153,12 @@ def look(world: SimWorld) -> None:
 def look_again(world: SimWorld, due: int) -> None:
     """Handler of ``traffic.again``: what the load does has gone on, though nothing else has changed."""
     if plane.next_look(world, due):
+        look(world)
+
+
+def look_at_tables(world: SimWorld, due: int) -> None:
+    """Handler of ``traffic.tables``: a kernel's table of connections is full now, or no longer."""
+    if tracking.wanted(world, due):
         look(world)
 
 
@@ -587,5 +594,10 @@ class _Sum:
         return JourneyHealth(journey, self.requests, self.ok_ratio, self.mean_latency, errors)
 
 
-HANDLERS: Mapping[str, Handler] = {"traffic": look, "traffic.again": look_again, "traffic.crash": crash}
+HANDLERS: Mapping[str, Handler] = {
+    "traffic": look,
+    "traffic.again": look_again,
+    "traffic.crash": crash,
+    "traffic.tables": look_at_tables,
+}
 """Event kinds this module handles."""

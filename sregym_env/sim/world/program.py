@@ -82,6 +82,18 @@ SHARED, POOLED, FRESH = Keeping(), Keeping(shared=False), Keeping(shared=False, 
 """One connection for everything; pools of connections that are kept; a connection for every call."""
 
 
+class Holding(NamedTuple):
+    """What a client holds that opens connections and never closes one."""
+
+    host: str
+    """Where to; several names, with commas between them, in turn."""
+    port: int
+    rate: float
+    """Connections that it tries to open per second."""
+    most: int
+    """How many it holds at last."""
+
+
 class Capacity(NamedTuple):
     """What bounds how much a process serves, beside its CPU limit, and what serving leaves behind. SI units."""
 

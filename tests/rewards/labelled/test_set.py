@@ -36,8 +36,8 @@ def masked(text: str) -> str:
 
 def test_it_is_large_and_right_and_wrong_are_in_equal_parts() -> None:
     counts = Counter(each.label for each in generated())
-    assert counts["right"] == counts["wrong"] == 1173
-    assert counts["attack"] == 276
+    assert counts["right"] == counts["wrong"] == 1190
+    assert counts["attack"] == 280
     assert len(WHOLE) == len(generated()) + len(written())
 
 

@@ -276,6 +276,12 @@ CAUSES: Mapping[str, tuple[str, ...]] = {
         "{component} has too few local ports. {field} is {wrong}, all of them are in use or in TIME_WAIT.",
         "Ephemeral port exhaustion in {component}: its securityContext sets ip_local_port_range to {wrong}.",
     ),
+    "connection_table_full": (
+        "The pods of Deployment {component} open connections without end ({field} {wrong}) and have filled the conntrack table of node {node}: "
+        "new connections there are dropped.",
+        "nf_conntrack: table full on node {node}. {component} was told to hold {wrong} connections, and nobody else finds an entry.",
+        "Conntrack exhaustion on {node}, caused by the connections that {component} keeps open.",
+    ),
     "open_files_exhausted": (
         "The command of {component} sets ulimit -n {wrong}: its process runs out of file descriptors and accepts no more connections.",
         "The limit of open files of {component} is {wrong}, too low for the connections that its users keep. The rest waits and times out.",

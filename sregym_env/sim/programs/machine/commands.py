@@ -579,7 +579,7 @@ TOOLS: Mapping[str, Tool] = {
 """Commands by name; ``top`` needs to know what is to be seen (:func:`top`)."""
 
 ON_MACHINES = frozenset(
-    "dmesg journalctl systemctl crictl vmstat ss netstat ip iptables iptables-save sysctl lsblk".split()
+    "dmesg journalctl systemctl crictl vmstat ss netstat ip iptables iptables-save sysctl conntrack lsblk".split()
 )
 _EXTRA = frozenset(("iostat", "smartctl"))
 

@@ -13,6 +13,7 @@ from typing import Any
 from sregym_env.kube.types import Manifest
 from sregym_env.runtime.clock import SECOND
 from sregym_env.runtime.streams import keyed_bits
+from sregym_env.sim.network import conntrack
 from sregym_env.sim.world import SimWorld
 from sregym_env.sim.world.figures import ContainerFigures, MachineFigures
 from sregym_env.sim.world.process import Process
@@ -44,11 +45,11 @@ _SETTINGS = {
     "net/ipv4/tcp_max_syn_backlog": "4096",
     "net/ipv4/tcp_syncookies": "1",
     "net/ipv4/tcp_tw_reuse": "2",
-    "net/netfilter/nf_conntrack_max": "262144",
     "vm/max_map_count": "65530",
     "vm/overcommit_memory": "1",
     "vm/panic_on_oom": "0",
     "vm/swappiness": "60",
+    **{f"net/netfilter/nf_conntrack_{name}": str(value) for name, value in conntrack.TIME_OUTS.items()},
 }
 """Below /proc/sys: what kubeadm's machines and the kubelet set, else the kernel's defaults."""
 
@@ -169,7 +170,7 @@ def threads(process: Process) -> int:
 # --- /proc --------------------------------------------------------------------------------------------
 
 
-def of_machine(figures: Callable[[], MachineFigures], world: SimWorld, kernel: str) -> Late:
+def of_machine(figures: Callable[[], MachineFigures], world: SimWorld, node: str, kernel: str) -> Late:
     """What /proc says of the machine, the same in every container: names below /proc."""
 
     def of(render: Callable[[MachineFigures], str]) -> Callable[[], str]:
@@ -195,6 +196,7 @@ def of_machine(figures: Callable[[], MachineFigures], world: SimWorld, kernel: s
             "(GNU Binutils for Debian) 2.40) #1 SMP PREEMPT_DYNAMIC Debian 6.1.129-1 (2025-03-06)\n"
         ),
         "sys/net/netfilter/nf_conntrack_count": of(lambda each: f"{each.connections}\n"),
+        "sys/net/netfilter/nf_conntrack_max": lambda: f"{conntrack.most(world, node)}\n",
         "sys/kernel/osrelease": lambda: kernel + "\n",
         **{f"sys/{name}": partial(_text, value + "\n") for name, value in _SETTINGS.items()},
     }

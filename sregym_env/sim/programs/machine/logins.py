@@ -13,11 +13,11 @@ from sregym_env.runtime.streams import keyed_bits
 from sregym_env.shell.files import Files
 from sregym_env.shell.shell import Shell, ShellCommand
 from sregym_env.sim.containers import node_files
-from sregym_env.sim.network import addressing
+from sregym_env.sim.network import addressing, conntrack
 from sregym_env.sim.processes.context import ProcessContext
 from sregym_env.sim.programs import toolbox, visits
 from sregym_env.sim.programs.image_tools import format_date
-from sregym_env.sim.programs.machine import commands, kernel_files, kubelet_unit, records
+from sregym_env.sim.programs.machine import commands, kernel_files, kubelet_unit, records, tracked
 from sregym_env.sim.programs.visits import Visit
 from sregym_env.sim.world import SimWorld
 from sregym_env.sim.world.process import Mount, Process
@@ -110,7 +110,7 @@ def _shell(visit: Visit) -> Shell:
         {f"/{path}": text for path, text in node_files.present(world, node).items() if isinstance(text, str)}
     )
     late = kernel_files.of_machine(
-        partial(commands.machine_of, ctx), world, commands.kernel_release(world, node)
+        partial(commands.machine_of, ctx), world, node, commands.kernel_release(world, node)
     )
     files.add_late({f"/proc/{name}": text for name, text in late.items()})
     files.add_directories(("/root", "/tmp", "/proc"))
@@ -148,6 +148,9 @@ def _save(world: SimWorld, node: str, shell: Shell, before: Mapping[str, str]) -
         node_files.put(world, node, path.lstrip("/"), after.get(path))
     if changed:
         kubelet_unit.edited(world, node)
+    setting = "/proc/sys/" + conntrack.SETTING.replace(".", "/")
+    if after.get(setting) != before.get(setting):
+        tracked.write(_Login(world, _process(world, node)), conntrack.SETTING, after.get(setting) or "")
 
 
 def keep(visit: Visit, shell: Shell) -> None:

@@ -15,6 +15,7 @@ from sregym_env.kube.types import Manifest
 from sregym_env.runtime import effort
 from sregym_env.runtime.clock import SECOND
 from sregym_env.runtime.streams import keyed_bits
+from sregym_env.sim.network import conntrack
 from sregym_env.sim.programs.machine import kubelet_unit
 from sregym_env.sim.programs.machine.kernel_files import container_statuses, slice_of
 from sregym_env.sim.world import SimWorld
@@ -32,6 +33,11 @@ CHECKSUM_SECONDS = 400
 
 FAILURES_KEPT = 60
 """Starts of a kubelet that fails which a journal still holds."""
+
+TOLD_EVERY, TOLD = 5, 10
+"""The kernel tells of so many dropped packets in so many seconds (``net.core.message_cost``, ``message_burst``)."""
+TELLINGS = 40
+"""Such groups of lines that a ring buffer still holds."""
 
 PIDS = {"kubelet": 1287, "containerd": 812, "systemd": 1}
 
@@ -105,6 +111,7 @@ def kernel(world: SimWorld, node: str, booted: int, release: str, memory: int) -
         *_links(world, node, booted),
         *_disk(world, node),
         *_file_system(world, node),
+        *_tracking(world, node),
     ]
     for kill in kills(world, node):
         found += _killing(kill)
@@ -263,6 +270,33 @@ def _file_system(world: SimWorld, node: str) -> Iterator[Record]:
             f"EXT4-fs error (device nvme1n1): ext4_lookup:1855: inode #{inode}: comm kubelet: iget: checksum invalid",
             2,
         )
+
+
+def shortages(world: SimWorld, node: str) -> Iterator[tuple[int, int, float]]:
+    """(from when, to when, packets dropped per second) of the times at which a machine's table was full."""
+    knots = conntrack.held(world, node)
+    for knot, after in zip_longest(knots, knots[1:]):
+        if knot.full:
+            yield knot.time, world.clock if after is None else after.time, knot.lost
+
+
+def _tracking(world: SimWorld, node: str) -> Iterator[Record]:
+    """What the kernel says of a full table."""
+    text = "nf_conntrack: nf_conntrack: table full, dropping packet"
+    found: list[Record] = []
+    for begin, end, rate in shortages(world, node):
+        turns = (end - begin) // (TOLD_EVERY * SECOND)
+        said = min(int(rate * TOLD_EVERY), TOLD)
+        for turn in range(max(0, turns - TELLINGS), turns + 1):
+            time = begin + turn * TOLD_EVERY * SECOND
+            hidden = int(rate * TOLD_EVERY) - said
+            if hidden > 0 and turn:
+                found.append(Record(time, "kernel", f"net_ratelimit: {hidden} callbacks suppressed", 4))
+            for number in range(max(said, 1)):
+                later = time + keyed_bits("full", node, time, number) % (SECOND // 2)
+                if later <= end:
+                    found.append(Record(later, "kernel", text, 4))
+    yield from sorted(found)[-TELLINGS * (TOLD + 1) :]
 
 
 # --- the kubelet and containerd ---------------------------------------------------------------------
