@@ -644,7 +644,7 @@ class Case:
                 first = first or claim
         if first is None or self.contradiction(number) or self.unlike(spec) or self._denied(spec):
             return None
-        return first
+        return None if self.spared(spec) else first
 
     def unlike(self, spec: FaultSpec) -> bool:
         """Whether the account tells of something else that is said in much the same words."""
@@ -654,6 +654,24 @@ class Case:
             for each in self.statements
             if ways and each.label not in ("guess", "quoted", "remedy")
         )
+
+    def spared(self, spec: FaultSpec) -> bool:
+        """Whether the account says of some of a fault's components that it is not theirs: "a alone is hit, b is unaffected"."""
+        own = set(spec.components)
+        if len(own) < 2 or len(own) * 2 > len(self.app.components):
+            # Of a fault of most components whoever is called well is so beside it.
+            return False
+        for each in self.statements:
+            if each.label in ("remedy", "quoted", "guess"):
+                continue
+            spoken_of: set[str] = set()
+            for clause in each.clauses:
+                named = {name for mention in each.within(clause) for name in mention.components}
+                spoken_of = named if named else spoken_of
+                said = each.masked[clause.start : clause.end]
+                if spoken_of and spoken_of < own and _SPARED.search(said):
+                    return True
+        return False
 
     @cached_property
     def _shows(self) -> bool:
@@ -749,7 +767,7 @@ class Case:
                 if not self._told_anyway(claim):
                     keys.append(claim.key)
                 continue
-            if self._alternative(claim) or self._rival(claim):
+            if self.alternative(claim) or self._rival(claim):
                 keys.append(claim.key)
                 continue
             if claim.key in self.implied or self._through(claim):
@@ -864,7 +882,7 @@ class Case:
     def _own_keys(self) -> frozenset[str]:
         return frozenset(spec.mechanism for spec in self.specs)
 
-    def _alternative(self, claim: Claim) -> bool:
+    def alternative(self, claim: Claim) -> bool:
         """Whether a claim is offered as an alternative to a fault's own: "this or that" is a guess, and no by-word."""
         each = self.statements[claim.statement]
         for claims in self.readings:
@@ -1030,6 +1048,14 @@ def _bare(text: str) -> str:
     """Words without the ending of plurals and verbs: "pods leak memory", "it leaks memory"."""
     return re.sub(r"s\b", "", text)
 
+
+_SPARED = re.compile(
+    r"\bonly @|@_* (?:only|alone)\b|^\W*it alone\b|\bthe only (?:\w+ )?(?:database|one|workload|pod|component|service|client)\b"
+    r"|(?:\bnot|n't|\bnever) (?:\w+ )?(?:hit|concerned|affected|involved|touched|part of (?:this|it|the)|on (?:that|this|the same) (?:disk|node|machine))\b"
+    r"|\b(?:unaffected|untouched|unharmed|unrelated|spared)\b|\bruns? on (?:another|a different) (?:node|machine|host|disk)\b"
+    r"|\b(?:running|runs|works?|working|is|are) (?:fine|normally|healthy|without trouble|as usual)\b|\bof its own\b"
+)
+"""Says of somebody that a fault is not theirs, or of somebody else's alone."""
 
 _TOO = re.compile(r"\b(?:too|as well|likewise)\W*$")
 

@@ -73,8 +73,9 @@ class Opinion:
 
     @property
     def rejected(self) -> bool:
-        """Whether an account is rejected for what no wording makes good: whom it blames, or another kind of cause."""
-        return bool(self.case.innocents) or bool(self.case.foreign) or self.case.several
+        """Whether an account is rejected for what no wording makes good: whom it blames or spares, or another kind of cause."""
+        case = self.case
+        return bool(case.innocents) or bool(case.foreign) or case.several or case.spared(case.specs[0])
 
     @property
     def affirms(self) -> bool:
