@@ -71,7 +71,6 @@ REMEMBERED = {
     "lines.frames", "lines.wordings", "specs.specs",
     # What is installed beside this package, and what the healthy worlds of applications hold.
     "pairs.inventory_of",
-    "scene._struck",
     # Address ranges, which never change.
     "allocation._network",
     # Compiled programs: evaluation keeps its state apart from them.
