@@ -11,7 +11,7 @@ import argparse
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
 from typing import Any, TypeVar
@@ -27,8 +27,9 @@ from sregym_env.rewards.fitted.weights import Weights, of_arrays
 from sregym_env.rewards.fitted.wording import Told
 from sregym_env.rewards.labelled.agreement import kappa
 from sregym_env.rewards.labelled.collection import development
+from sregym_env.rewards.labelled.diagnosis import Diagnosis
 from sregym_env.rewards.labelled.specs import APPS, specs
-from sregym_env.rewards.opinion import MORE_LIKELY
+from sregym_env.rewards.opinion import Opinion
 from sregym_env.rewards.screening import address, cleaned
 from sregym_env.tools.taxonomy import TAXONOMY
 
@@ -48,6 +49,9 @@ BATCHES = {
 """Numbers of the ``t-`` texts of ``written_N.jsonl``: those by which no rule of the hand-written reader has been mended, so
 that what it finds there is what it finds in texts that it has not seen. Whoever mends rules by them, needs others here."""
 
+DOUBLES = 25
+"""Texts of two accounts of every batch."""
+
 SWAPPED = 0.08
 """Weight of a right text that is held against another fault; a labelled one has 1."""
 
@@ -58,7 +62,7 @@ THRICE = 3
 RIDGE, RIDGE_OF_TOPICS, RIDGE_OF_BLEND = 0.05, 0.1, 1.0
 STEPS = 30
 THRESHOLD = 1.6
-"""Logarithm of the odds above which an account is affirmed that was not understood."""
+"""Logarithm of the odds above which an account is affirmed that was not understood and accuses nobody."""
 
 Floats = npt.NDArray[np.float64]
 Feature = TypeVar("Feature", int, tuple[int, int])
@@ -71,17 +75,17 @@ class Sample:
     id: str
     batch: int
     kind: str
-    """Its label; ``swapped`` for one of another fault, ``stated`` for the account of a spec or of the taxonomy."""
+    """Its label; ``swapped`` for one of another fault, ``stated`` for the account of a spec or of the taxonomy, ``double`` for two
+    accounts in one text, which are judged and not learnt from."""
     about: bool
     """Whether it is about the fault's mechanism."""
     mechanism: str
     told: Told
     topics: tuple[int, ...]
-    findings: tuple[float, ...] | None = None
-    """What the hand-written reader found; None where it was not asked."""
-    read: bool = False
-    """Whether it passes by the hand-written reader alone."""
-    rejected: bool = False
+    opinion: Opinion | None = None
+    """What is made of it; None where it is only learnt from."""
+    formless: bool = False
+    """Whether it earns nothing for its form."""
 
     @property
     def right(self) -> bool:
@@ -119,6 +123,7 @@ def samples() -> list[Sample]:
                     found.append(
                         _sample(each.id, each.text, each.app, other, "swapped", False, batch_of(each.id))
                     )
+    found += _doubles(found, dice)
     for app in APPS:
         told: Counter[str] = Counter()
         for (fault, target), spec in specs(app).items():
@@ -132,16 +137,42 @@ def samples() -> list[Sample]:
     return found
 
 
+def _doubles(found: Sequence[Sample], dice: Random) -> Iterator[Sample]:
+    """Right accounts of two mechanisms in one text, as if both were of one component: who says two things at once has not
+    found out which it is. Both are of one batch, so that what is learnt of the others has seen neither."""
+    by_id = {each.id: each for each in development()}
+    pools: dict[tuple[int, str], list[Diagnosis]] = {}
+    for sample in found:
+        each = by_id[sample.id]
+        if sample.kind == "right" and sample.batch and len(specs(each.app)[each.pairs[0]].components) == 1:
+            pools.setdefault((sample.batch, each.app), []).append(each)
+    for (batch, app), pool in sorted(pools.items()):
+        for each in dice.sample(pool, min(DOUBLES, len(pool))):
+            spec = specs(app)[each.pairs[0]]
+            near = {spec.mechanism, *MECHANISMS[spec.mechanism].kin, *MECHANISMS[spec.mechanism].through}
+            others = [
+                (other, its.components[0])
+                for other in pool
+                if (its := specs(app)[other.pairs[0]]).mechanism not in near
+                and spec.mechanism not in MECHANISMS[its.mechanism].through
+                and its.components[0] in other.text
+            ]
+            if not others:
+                continue
+            other, name = dice.choice(others)
+            texts = [each.text, other.text.replace(name, spec.components[0])]
+            text = dice.choice(("\n", " ")).join(dice.sample(texts, 2))
+            yield _sample(f"{each.id}+{other.id}", text, app, spec, "double", False, batch)
+
+
 def _sample(id: str, text: str, app: str, spec: FaultSpec, kind: str, about: bool, batch: int) -> Sample:
     opinion = free_text.opinion(text, spec, apps.app(app))
     topics = tuple(sorted({feature for each in opinion.topics for feature in each}))
+    own = Sample(id, batch, kind, about, spec.mechanism, opinion.told, topics)
     if not batch or kind == "swapped":
-        return Sample(id, batch, kind, about, spec.mechanism, opinion.told, topics)
+        return own
     formless = bool(free_text.formless(opinion.case) or address(cleaned(text)))
-    return Sample(
-        id, batch, kind, about, spec.mechanism, opinion.told, topics, opinion.findings,
-        opinion.grade.passed and not formless, opinion.rejected or formless or not opinion.told.named,
-    )  # fmt: skip
+    return replace(own, opinion=opinion, formless=formless)
 
 
 # --- the models -----------------------------------------------------------------------------------------------------
@@ -231,7 +262,7 @@ def learnt(known: Sequence[Sample]) -> dict[str, npt.NDArray[np.generic]]:
     """The weights without those by which they are blended with what the hand-written reader finds."""
     keys = tuple(sorted({each.mechanism for each in known}))
     number = {key: place for place, key in enumerate(keys)}
-    judged = [each for each in known if each.kind != "defined"]
+    judged = [each for each in known if each.kind not in ("defined", "double")]
     shared = _common((each.id, each.told.shared) for each in judged)
     pairs = _common(
         (each.id, [(feature, number[each.mechanism]) for feature in each.told.own]) for each in judged
@@ -322,13 +353,13 @@ def blend(findings: Floats, right: Floats) -> Floats:
 # --- one batch left out after the other ---------------------------------------------------------------------------------
 
 
-def unseen(known: Sequence[Sample]) -> Iterator[tuple[Sample, tuple[float, ...]]]:
-    """The texts of the blind batches, with what is found in them by weights that were made without their batch."""
+def unseen(known: Sequence[Sample]) -> Iterator[tuple[Sample, Opinion]]:
+    """The texts of the blind batches, with what is made of them by weights that were made without their batch."""
     for batch in sorted({each.batch for each in known if each.batch}):
         by = _weights(learnt([each for each in known if each.batch != batch]))
         for each in known:
-            if each.batch == batch and each.findings is not None:
-                yield each, (*each.findings, *by.scores(each.mechanism, each.told, each.topics))
+            if each.batch == batch and each.opinion is not None:
+                yield each, each.opinion.weighed(by)
 
 
 def _weights(arrays: dict[str, npt.NDArray[np.generic]], by: Floats | None = None) -> Weights:
@@ -336,18 +367,28 @@ def _weights(arrays: dict[str, npt.NDArray[np.generic]], by: Floats | None = Non
     return of_arrays({**arrays, "blend": blended, "threshold": np.array([THRESHOLD])})
 
 
-def passes(each: Sample, odds: float, topic: float) -> bool:
-    """Whether a text passes."""
-    return each.read or (odds > THRESHOLD and not each.rejected and topic > MORE_LIKELY)
+def blended(of: Sequence[tuple[Sample, Opinion]]) -> Floats:
+    """The weights of a blend, by accounts of one thing."""
+    single = [(each, opinion) for each, opinion in of if each.kind != "double"]
+    rows = np.array([(*opinion.findings, *opinion.scores) for _, opinion in single])
+    return blend(rows, np.array([float(each.right) for each, _ in single]))
+
+
+def passes(each: Sample, opinion: Opinion, by: Floats) -> bool:
+    """Whether a text passes by a blend."""
+    return not each.formless and opinion.weighed(replace(opinion.by, blend=by)).passes
 
 
 def figures(name: str, of: Sequence[tuple[Sample, bool]]) -> str:
     """How well texts are judged."""
-    judged = [(each.kind == "right", passed) for each, passed in of if each.kind != "attack"]
-    read = [(each.kind == "right", each.read) for each, _ in of if each.kind != "attack"]
+    alone = {
+        each.id: bool(each.opinion and each.opinion.grade.passed) and not each.formless for each, _ in of
+    }
+    judged = [(each.right, passed) for each, passed in of if each.kind in ("right", "wrong")]
+    read = [(each.right, alone[each.id]) for each, _ in of if each.kind in ("right", "wrong")]
     parts = [f"{name:9} kappa {kappa(judged):.3f} (reading alone {kappa(read):.3f})"]
-    for kind in ("right", "wrong", "attack"):
-        rows = [(passed, each.read) for each, passed in of if each.kind == kind]
+    for kind in ("right", "wrong", "attack", "double"):
+        rows = [(passed, alone[each.id]) for each, passed in of if each.kind == kind]
         parts.append(f"{kind} {sum(p for p, _ in rows)} ({sum(r for _, r in rows)}) of {len(rows)}")
     return ", ".join(parts)
 
@@ -361,29 +402,22 @@ def main() -> None:
     everything = samples()
     known = [each for each in everything if each.batch != asked.without]
     scored = list(unseen(known))
-    rows = np.array([row for _, row in scored])
-    right = np.array([float(each.kind == "right") for each, _ in scored])
     if asked.figures:
         told: list[tuple[Sample, bool]] = []
         for batch in sorted({each.batch for each, _ in scored}):
-            out = np.array([each.batch == batch for each, _ in scored])
-            by = blend(rows[~out], right[~out])
-            odds = rows @ by[:-1] + by[-1]
-            of = [(each, passes(each, odds[at], row[-1])) for at, (each, row) in enumerate(scored) if out[at]]
-            print(figures(f"batch {batch}", of))
+            by = blended([pair for pair in scored if pair[0].batch != batch])
+            of = [(each, passes(each, made, by)) for each, made in scored if each.batch == batch]
+            print(figures(f"batch {batch}", of), flush=True)
             told += of
         print(figures("all", told))
-    if asked.without < 0 and asked.figures:
-        return
+        if asked.without < 0:
+            return
     arrays = learnt(known)
-    by = blend(rows, right)
+    by = blended(scored)
     if asked.without >= 0:
         final = _weights(arrays, by)
-        of = []
-        for each in everything:
-            if each.batch == asked.without and each.findings is not None:
-                scores = final.scores(each.mechanism, each.told, each.topics)
-                of.append((each, passes(each, final.blended(each.findings, scores), scores[-1])))
+        left = [(each, each.opinion) for each in everything if each.batch == asked.without]
+        of = [(each, passes(each, made.weighed(final), by)) for each, made in left if made is not None]
         print(figures(f"unseen {asked.without}", of))
         return
     with FILE.open("wb") as file:

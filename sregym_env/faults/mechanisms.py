@@ -701,7 +701,7 @@ _ALL = (
         ),
         valued=("VALUE conntrack|many_connections /20",),
         kinds=("Deployment", "Node", "Pod"),
-        through=("network_policy_isolation", "lossy_machine", "local_ports_exhausted"),
+        through=("network_policy_isolation", "lossy_machine"),
     ),
     Mechanism(
         "lossy_machine",
@@ -1228,6 +1228,7 @@ _ALL = (
         "disks",
         ("eviction_threshold",),
         valued=("VALUE eviction",),
+        unlike=("no_node node_selector|pinned", "node_selector node gone"),
         kinds=("Node", "Deployment"),
         kin=("kubelet_not_running",),
         through=("unsatisfiable_node_selector", "cordoned_nodes"),

@@ -669,7 +669,8 @@ class Case:
                 named = {name for mention in each.within(clause) for name in mention.components}
                 spoken_of = named if named else spoken_of
                 said = each.masked[clause.start : clause.end]
-                if spoken_of and spoken_of < own and _SPARED.search(said):
+                # "geo itself is fine" says where the cause is not, and not whom it spares.
+                if spoken_of and spoken_of < own and _SPARED.search(said) and " itself" not in said:
                     return True
         return False
 

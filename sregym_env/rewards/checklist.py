@@ -91,6 +91,12 @@ def checklist() -> Checklist:
     return Checklist(str(document["version"]), float(document["threshold"]), questions)
 
 
+@lru_cache(maxsize=1)
+def optional() -> frozenset[str]:
+    """The questions that need not be answered yes."""
+    return frozenset(question.id for question in checklist().questions if not question.required)
+
+
 def grade(answers: Iterable[Answer], located: float = 1.0) -> Grade:
     """Weigh the answers. Raises KeyError unless there is exactly one for every question.
 

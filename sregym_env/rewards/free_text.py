@@ -4,8 +4,8 @@ What is claimed is taken from the text before the truth is looked at: every asse
 stands, is a claim about somebody. Claims that are a fault's own say that it is understood; all others count against.
 
 Beside this reading stands a fitted one (:mod:`~sregym_env.rewards.fitted`), which has learnt of labelled texts how right
-accounts sound. It may affirm an account whose words nobody listed; it denies none. What is rejected for its form, or for
-whom it blames, stays rejected.
+accounts sound. It may affirm an account whose words nobody listed, say that another cause was misheard, and deny an account
+that as a whole tells of something else. What is rejected for its form, or for whom it blames, stays rejected.
 """
 
 from __future__ import annotations
@@ -60,8 +60,10 @@ def _graded(case: Case) -> Grade:
         # Of several faults at once, and of a new mechanism, too little has been told to learn from.
         return verdict
     fitted = Opinion(case, verdict)
-    if not verdict.passed and fitted.affirms:
-        return checklist.grade(_affirmed(heard, fitted))
+    if fitted.passes:
+        return verdict if verdict.passed else checklist.grade(_affirmed(heard, fitted))
+    if fitted.read:
+        return checklist.grade(_denied(heard), case.located_share)
     return verdict
 
 
@@ -83,6 +85,13 @@ def _affirmed(heard: Sequence[Answer], opinion: Opinion) -> Iterator[Answer]:
             yield answer
         else:
             yield Answer(answer.id, True, opinion.key_statement)
+
+
+def _denied(heard: Sequence[Answer]) -> Iterator[Answer]:
+    """The answers to an account in which all was read that is asked for, and which as a whole tells of something else."""
+    for answer in heard:
+        denied = answer.id == "D2-Q3"
+        yield Answer(answer.id, False, "as a whole it tells of something else") if denied else answer
 
 
 def _answers(case: Case) -> Iterator[Answer]:

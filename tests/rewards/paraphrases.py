@@ -265,16 +265,6 @@ RIGHT: dict[str, tuple[str, ...]] = {
         "Ephemeral ports are exhausted in {c}: somebody narrowed ip_local_port_range, which is why dials fail with EADDRNOTAVAIL.",
         "The sysctl for the local port range in {c}'s pod template is far too small for the connections it has to make.",
     ),
-    "edge_request_filter_cpu_saturation": (
-        "A rule in {c}'s request filter ({r}) has a regex that backtracks catastrophically. It eats the whole CPU of the proxy.",
-        "{c} is CPU-throttled because its WAF regex {wrong} needs millions of backtracking steps for normal URLs.",
-        "The pattern {wrong} in {r} has nested quantifiers; evaluating that regular expression burns all CPU of {c}.",
-    ),
-    "kafka_producer_leak": (
-        "{r} leaks Kafka producers: it opens a new one for each record, so the broker {c} runs out of heap and keeps crashing.",
-        "{c} is killed by OutOfMemoryError over and over. The culprit is {r}, which has REUSE_PRODUCER=false and sends big records from dozens of producers at the same time.",
-        "The producers in {r} are not reused any more (REUSE_PRODUCER was switched to false), which fills the heap of {c}.",
-    ),
     "connection_table_full": (
         "The node that {c} is on has run out of conntrack entries: another team's client pods keep opening connections and never close one.",
         "nf_conntrack is full on {c}'s machine, dmesg says table full, dropping packet. The connections come from a device simulator with a huge -c.",
@@ -676,16 +666,6 @@ NEAR: dict[str, tuple[str, ...]] = {
         "The targetPort of {c}'s Service is wrong.",
         "A sidecar takes {c}'s port.",
         "A NetworkPolicy blocks {c}'s outgoing connections.",
-    ),
-    "edge_request_filter_cpu_saturation": (
-        "{c} runs a broken build of its image.",
-        "The memory limit of {c} is too low.",
-        "A NetworkPolicy blocks what {c} sends to its upstream.",
-    ),
-    "kafka_producer_leak": (
-        "The memory limit of {c} is too low.",
-        "{c} runs a broken build of its image.",
-        "A NetworkPolicy keeps clients from reaching {c}.",
     ),
     "connection_table_full": (
         "A NetworkPolicy blocks traffic to {c}.",

@@ -15,6 +15,8 @@ from sregym_env.rewards.judge import SpecJudge
 from sregym_env.rewards.labelled.collection import development
 from sregym_env.rewards.labelled.diagnosis import Diagnosis
 from sregym_env.rewards.labelled.specs import APP_NAME, specs
+from sregym_env.rewards.opinion import SHORT
+from sregym_env.runtime.chance import Chance
 
 JUDGE = SpecJudge()
 APP = apps.app(APP_NAME)
@@ -62,7 +64,7 @@ def test_an_account_in_words_that_nobody_listed_is_affirmed_with_its_evidence() 
     ]
     assert changed
     for each, grade, opinion in changed:
-        assert opinion.affirms
+        assert opinion.passes and (opinion.read or opinion.affirms)
         answers = {answer.id: answer for answer in grade.answers}
         assert all(
             answers[question].yes for question in ("D1-Q1", "D1-Q2", "D1-Q3", "D2-Q1", "D2-Q3", "D3-Q2")
@@ -70,12 +72,102 @@ def test_an_account_in_words_that_nobody_listed_is_affirmed_with_its_evidence() 
         assert answers["D2-Q1"].evidence
 
 
-def test_nothing_that_was_understood_is_denied() -> None:
+def test_little_that_was_understood_is_denied_and_nothing_short_for_its_wording() -> None:
+    understood = denied = 0
     for each in right_ones()[::9]:
         spec = specs()[each.pairs[0]]
         opinion = free_text.opinion(each.text, spec, APP)
         if opinion.grade.passed and not free_text.formless(opinion.case):
-            assert graded(each.text, spec).passed, each.id
+            understood += 1
+            denied += not graded(each.text, spec).passed
+            assert graded(each.text, spec).passed or opinion.torn or opinion.words >= SHORT, each.id
+    assert understood > 80
+    assert denied <= understood / 50
+
+
+@pytest.mark.parametrize(
+    ("fault", "target", "text", "heard"),
+    [
+        (
+            "network_policy_block",
+            "memcached-rate",
+            "The packets get lost on their way to memcached-rate, and rate waits for nothing. A network policy, deny-all-memcached-rate, "
+            "forbids its pods any traffic in both directions. It was applied to the namespace this morning, selects the labels of the cache's pods "
+            "and has neither ingress nor egress rules, so whatever is sent to them is dropped.",
+            "lossy_machine",
+        ),
+        (
+            "rbac_misconfiguration",
+            "search",
+            "The init container of search waits for its settings and is refused with 403 by the API server, again and again, which is why no "
+            "new pod of it comes up since the last rollout. The role bound to search's account lost the permission to read config maps, so its "
+            "init container is refused by the API server with 403.",
+            "database_permission_revoked",
+        ),
+        (
+            "service_target_port_mismatch",
+            "consul",
+            "Nobody is registered any more, since nobody can reach the registry, though its pod is Ready and listens on 8500 as it always has. "
+            "Service consul hands its connections on to port 9999, where no process listens; each attempt to reach consul is refused at once, "
+            "and all the clients retry for ever.",
+            "impatient_retries",
+        ),
+    ],
+)
+def test_what_is_said_in_the_words_of_another_mechanism_is_no_other_cause(
+    fault: str, target: str, text: str, heard: str
+) -> None:
+    spec = specs()[fault, target]
+    opinion = free_text.opinion(text, spec, APP)
+    assert heard in opinion.case.foreign
+    assert heard not in opinion.foreign
+    assert graded(text, spec).passed
+
+
+def test_two_accounts_in_one_text_are_torn_and_rarely_pass() -> None:
+    """Who does not know which of two faults of a component it is hands in a right account of each."""
+    dice = Chance(("two accounts",))
+    whole = [each for each in right_ones() if each.source == "written" and len(each.text) < 400]
+    tried = passed = torn = 0
+    for number, each in enumerate(dice.shuffled("texts", whole)[:120]):
+        spec = specs()[each.pairs[0]]
+        near = {spec.mechanism, *MECHANISMS[spec.mechanism].kin, *MECHANISMS[spec.mechanism].through}
+        other = dice.at(number).choice("other", whole)
+        its = specs()[other.pairs[0]]
+        if (
+            its.mechanism in near
+            or spec.mechanism in MECHANISMS[its.mechanism].through
+            or len(its.components) > 1
+        ):
+            continue
+        told = other.text.replace(its.components[0], spec.components[0])
+        opinion = free_text.opinion(f"{each.text}\n{told}", spec, APP)
+        tried += 1
+        torn += opinion.torn
+        passed += opinion.passes and not free_text.formless(opinion.case)
+    assert tried > 60
+    assert torn > tried / 4
+    assert passed / tried < 0.15, (passed, tried)
+
+
+@pytest.mark.parametrize(
+    ("rest", "right"),
+    [
+        ("Both mongodb-geo and mongodb-reservation have their volumes on that machine.", True),
+        ("mongodb-geo crashes, and so does mongodb-reservation, whose volume lies beside it.", True),
+        ("Only mongodb-geo is on it; mongodb-reservation runs on another machine.", False),
+        ("mongodb-geo crashes by it. mongodb-reservation is not affected.", False),
+        ("It is mongodb-geo alone that crashes, mongodb-reservation is unrelated and healthy.", False),
+    ],
+)
+def test_who_spares_one_of_those_at_fault_has_not_found_it(rest: str, right: bool) -> None:
+    spec = next(
+        each
+        for (fault, _), each in specs().items()
+        if fault == "latent_sector_error" and set(each.components) == {"mongodb-geo", "mongodb-reservation"}
+    )
+    text = f"The data disk of node {spec.resource_name} has bad sectors, reads end with input/output errors. {rest}"
+    assert graded(text, spec).passed == right
 
 
 @pytest.mark.parametrize(

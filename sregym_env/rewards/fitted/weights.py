@@ -18,8 +18,9 @@ Arrays = Mapping[str, npt.NDArray[np.generic]]
 
 FINDINGS = (
     "passed", "located", "understood", "read", "foreign", "unlike", "contradicted", "other_cause", "detail",
+    "length",
 )  # fmt: skip
-"""What the hand-written reader found, as it is weighed with what was learnt, each 1 or 0."""
+"""What the hand-written reader found, as it is weighed with what was learnt: each 1 or 0, and the logarithm of its words."""
 
 SCORES = ("told", "margin", "topic")
 """What the fitted part found."""
@@ -45,7 +46,7 @@ class Weights:
     blend: Floats
     """Of :data:`FINDINGS`, :data:`SCORES` and the constant."""
     threshold: float
-    """Logarithm of the odds above which an account is affirmed that was not understood."""
+    """Logarithm of the odds above which an account is affirmed that was not understood and accuses nobody."""
 
     def heard(self, topics: Sequence[int]) -> Floats:
         """How likely each mechanism is to be what a text is about: logarithms."""
@@ -73,7 +74,7 @@ class Weights:
     def scores(self, key: str, features: Told, topics: Sequence[int]) -> tuple[float, float, float]:
         """:data:`SCORES` of a text beside a fault of a mechanism."""
         at_large, own = self.told(features)
-        rest = self._others(key)
+        rest = self.excluding(key)
         mine = self.mechanisms.index(key)
         heard = self.heard(topics)
         return (
@@ -86,8 +87,8 @@ class Weights:
         """How likely a text is right, as logarithm of the odds."""
         return float(self.blend @ np.array([*findings, *scores, 1.0]))
 
-    def _others(self, key: str) -> list[int]:
-        """Mechanisms that exclude one: not those through which it works."""
+    def excluding(self, key: str) -> list[int]:
+        """The places of mechanisms that exclude one: not of those through which it works."""
         mechanism = MECHANISMS[key]
         near = {key, *mechanism.kin, *mechanism.through}
         return [number for number, other in enumerate(self.mechanisms) if other not in near]

@@ -280,7 +280,7 @@ CAUSES: Mapping[str, tuple[str, ...]] = {
         "The pods of Deployment {component} open connections without end ({field} {wrong}) and have filled the conntrack table of node {node}: "
         "new connections there are dropped.",
         "nf_conntrack: table full on node {node}. {component} was told to hold {wrong} connections, and nobody else finds an entry.",
-        "Conntrack exhaustion on {node}, caused by the connections that {component} keeps open.",
+        "Conntrack exhaustion on {node}, caused by the {wrong} connections that {component} keeps open.",
     ),
     "open_files_exhausted": (
         "The command of {component} sets ulimit -n {wrong}: its process runs out of file descriptors and accepts no more connections.",
