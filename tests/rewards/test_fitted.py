@@ -171,25 +171,6 @@ def test_who_spares_one_of_those_at_fault_has_not_found_it(rest: str, right: boo
 
 
 @pytest.mark.parametrize(
-    ("rest", "right"),
-    [
-        ("mongodb-geo crashes, and so does mongodb-reservation, whose volume lies beside it.", True),
-        ("Only mongodb-geo is on it; mongodb-reservation runs on another machine.", False),
-        ("mongodb-geo crashes by it. mongodb-reservation is not affected.", False),
-        ("It is mongodb-geo alone that crashes, mongodb-reservation is unrelated and healthy.", False),
-    ],
-)
-def test_who_spares_one_of_those_at_fault_has_not_found_it(rest: str, right: bool) -> None:
-    spec = next(
-        each
-        for (fault, _), each in specs().items()
-        if fault == "latent_sector_error" and set(each.components) == {"mongodb-geo", "mongodb-reservation"}
-    )
-    text = f"The data disk of node {spec.resource_name} has bad sectors, reads end with input/output errors. {rest}"
-    assert graded(text, spec).passed == right
-
-
-@pytest.mark.parametrize(
     "text",
     [
         "Two faults. consul's Service forwards to 9999, where nothing listens. rate is broken too and has to be repaired as well.",
