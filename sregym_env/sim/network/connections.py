@@ -97,10 +97,14 @@ def connect(
     """Where connections from ``source`` to ``host:port`` lead right now; ``kept`` ones stand already, so that no kernel has to make room
     for them."""
     key = (addressing.source_key(source), host, port, protocol)
-    found: Connection = addressing.learned(world, key, lambda: _connect(world, source, host, port, protocol))
     if kept or not conntrack.full_tables(world):
-        return found
-    return addressing.learned(world, (*key, "new"), lambda: _entered(world, source, found))  # type: ignore[no-any-return]
+        return addressing.learned(world, key, lambda: _connect(world, source, host, port, protocol))  # type: ignore[no-any-return]
+
+    def entered() -> Connection:
+        # Asked for in here, so that this answer lasts no longer than the one that it is made of.
+        return _entered(world, source, connect(world, source, host, port, protocol, kept=True))
+
+    return addressing.learned(world, (*key, "new"), entered)  # type: ignore[no-any-return]
 
 
 def _entered(world: SimWorld, source: Source, connection: Connection) -> Connection:
