@@ -17,6 +17,7 @@ from sregym_env.faults.fault import Fault, Finding, fault
 from sregym_env.kube.status import StatusError
 from sregym_env.kube.types import Manifest
 from sregym_env.runtime.chance import Chance
+from sregym_env.runtime.numbers import whole
 from sregym_env.sim.network.conntrack import USUAL
 
 PORT = 1883
@@ -78,8 +79,8 @@ def _tables(world: World) -> tuple[dict[str, int], dict[str, int]]:
         except ClusterError:
             continue
         numbers = said.stdout.split()
-        if len(numbers) == 2 and all(each.isdecimal() for each in numbers):
-            counts[name], most[name] = map(int, numbers)
+        if len(numbers) == 2:
+            counts[name], most[name] = (whole(each, 0) for each in numbers)
     return counts, most
 
 

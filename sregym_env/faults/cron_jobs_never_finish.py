@@ -18,6 +18,7 @@ from sregym_env.kube.durations import parse_rfc3339
 from sregym_env.kube.status import StatusError
 from sregym_env.kube.types import Manifest
 from sregym_env.runtime.clock import SECOND
+from sregym_env.runtime.numbers import whole
 
 CRONS = "cronjobs.batch"
 JOBS = "jobs.batch"
@@ -228,7 +229,7 @@ class _Limits:
             return Finding("quota", False, str(error), expected)
         allowed = str(hard.get("pods", ""))
         return Finding(
-            "quota", allowed.isdigit() and int(allowed) <= self._pods, f"pods: {allowed or 'any'}", expected
+            "quota", whole(allowed, self._pods + 1) <= self._pods, f"pods: {allowed or 'any'}", expected
         )
 
 

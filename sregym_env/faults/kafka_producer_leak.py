@@ -16,6 +16,7 @@ from sregym_env.faults.fault import Fault, Finding, fault
 from sregym_env.kube.status import StatusError
 from sregym_env.kube.types import Manifest
 from sregym_env.runtime.chance import Chance
+from sregym_env.runtime.numbers import whole
 from sregym_env.sim.programs.kafka import producing
 from sregym_env.sim.programs.kafka.broker import COPIES, LIVE
 from sregym_env.sim.programs.kafka.settings import DEFAULT_HEAP, heap_of
@@ -223,9 +224,7 @@ class _Fits:
             and "deletionTimestamp" not in pod["metadata"]
         ]
         told = [_env(world, pod, self._broker).get("KAFKA_MESSAGE_MAX_BYTES", "") for pod in pods]
-        return max(
-            (int(text) for text in told if text.isascii() and text.isdecimal() and len(text) < 16), default=0
-        )
+        return max((whole(text, 0, 15) for text in told), default=0)
 
 
 def _env(world: World, pod: Manifest, container: str) -> dict[str, str]:

@@ -13,6 +13,7 @@ from sregym_env.faults.drawn import drawn
 from sregym_env.faults.fault import Fault, Finding, fault
 from sregym_env.kube.status import StatusError
 from sregym_env.runtime.chance import Chance
+from sregym_env.runtime.numbers import whole
 
 CONFIG = ObjectRef("configmaps", "calico-config", "kube-system")
 AGENT = ObjectRef("daemonsets.apps", "calico-node", "kube-system")
@@ -62,7 +63,7 @@ class _Fits:
         return Finding("mtu", bool(found) and not wrong, ", ".join(wrong) or "it fits", expected)
 
     def _fits(self, value: str) -> bool:
-        return value.isdecimal() and LEAST <= int(value) <= self.largest
+        return LEAST <= whole(value, 0) <= self.largest
 
 
 def _answers_at_length(target: ServiceTarget) -> bool:

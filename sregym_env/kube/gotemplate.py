@@ -22,6 +22,7 @@ from urllib.parse import quote_plus
 from sregym_env.kube.jsonpath import JSONPathError, unquote
 from sregym_env.kube.yamlout import go_float
 from sregym_env.runtime import effort
+from sregym_env.runtime.numbers import whole
 
 _TOKEN = re.compile(
     r"""\s+|"(?:[^"\\]|\\.)*"|`[^`]*`|:=|[|(),=]|\$[A-Za-z0-9_]*(?:\.[A-Za-z0-9_]+)*|(?:\.[A-Za-z_][A-Za-z0-9_]*)+|\."""
@@ -316,7 +317,12 @@ def _operand(token: _Token, place: _Place) -> Any:
     if head == ".":
         return _Path("", tuple(part for part in token.split(".") if part), _spot(token, place))
     if head.isdecimal() or head in "+-":
-        return _Value(int(token) if token.lstrip("+-").isdecimal() else float(token))
+        if not token.lstrip("+-").isdecimal():
+            return _Value(float(token))
+        number = whole(token.lstrip("+-"), None)
+        if number is None:
+            raise place.error(f"integer overflow: {token}")
+        return _Value(-number if head == "-" else number)
     if token in ("true", "false"):
         return _Value(token == "true")
     if token == "nil":

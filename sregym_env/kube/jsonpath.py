@@ -17,6 +17,7 @@ from typing import Any, Final
 
 from sregym_env.kube.yamlout import go_float, to_compact_json, to_json
 from sregym_env.runtime import effort
+from sregym_env.runtime.numbers import whole
 
 _TERMINATORS = frozenset(" \t\r\n.,[]$@{}")
 _DICT_KEY = re.compile(r"'([^']*)'\Z")
@@ -273,7 +274,10 @@ def _slice(text: str) -> Slice:
                 raise JSONPathError(f"array index {digits} is not a number")
             values.append(None)
         else:
-            values.append(int(digits))
+            number = whole(digits.removeprefix("-"), None)
+            if number is None:
+                raise JSONPathError(f"array index {digits} is not a number")
+            values.append(-number if digits.startswith("-") else number)
     start, end, step = values
     if not match.group(2):
         return Slice(start, (start or 0) + 1, step, True)

@@ -7,6 +7,7 @@ from urllib.parse import urlencode
 from sregym_env.cluster.http import HttpCall
 from sregym_env.kube import nodeproxy, status
 from sregym_env.kube.types import Manifest
+from sregym_env.runtime.numbers import is_whole, whole
 from sregym_env.serve.asking import Ask
 from sregym_env.serve.message import Response
 
@@ -75,8 +76,8 @@ def _pod(ask: Ask, name: str, port: str) -> tuple[str, int]:
     address = pod.get("status", {}).get("podIP", "")
     if not address:
         raise status.bad_request("address not allowed")
-    if port.isdigit():
-        return address, int(port)
+    if is_whole(port):
+        return address, whole(port, 0)
     for container in pod["spec"]["containers"]:
         for declared in container.get("ports") or ():
             if port in ("", declared.get("name")):

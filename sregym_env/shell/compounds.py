@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 
+from sregym_env.runtime.numbers import whole
 from sregym_env.shell import conditions, globs
 from sregym_env.shell.expansion import Expander
 from sregym_env.shell.flow import Leave, ShellError
@@ -109,7 +110,7 @@ class Compounds(Run):
             shown = not line
             if not line:
                 continue
-            number = int(line) if line.strip().isdecimal() else 0
+            number = whole(line.strip(), 0)
             self.variables.set("REPLY", line)
             self.variables.set(node.name, words[number - 1] if 0 < number <= len(words) else "")
             if not self._turn(node.body):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from sregym_env.runtime.numbers import whole
 from sregym_env.shell.files import encoded
 from sregym_env.shell.reading import reads_input
 
@@ -66,4 +67,4 @@ def _asked(words: Sequence[str]) -> tuple[str, int | None]:
             unit, value = word[1], word[2:] or (rest.pop(0) if rest else "")
         elif word[:1] == "-" and word[1:].isdecimal():
             unit, value = "n", word[1:]
-    return unit, int(value) if value.isdecimal() else None
+    return unit, whole(value, None)

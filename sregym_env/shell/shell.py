@@ -268,7 +268,9 @@ class Shell:
         except OSError as error:
             text, code = f"{error.filename}: {error.strerror}" if error.filename else str(error), 1
         except Exception as error:  # a defect of the interpreter or of a command must not end an episode
-            text, code = str(error), 1
+            # Python's own words about a number of thousands of digits are nobody's here.
+            far = "integer string conversion" in str(error)
+            text, code = "Numerical result out of range" if far else str(error), 1
         # Whatever subshell or redirection it happened in, the complaint is for the terminal.
         run.session, run.table = self._session, table
         run.flush()

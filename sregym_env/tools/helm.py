@@ -23,6 +23,7 @@ from sregym_env.kube.durations import parse_rfc3339
 from sregym_env.kube.status import StatusError
 from sregym_env.kube.types import Manifest
 from sregym_env.runtime.effort import spend
+from sregym_env.runtime.numbers import whole
 from sregym_env.shell.commands.arguments import UsageError, options
 
 VERSION = 'version.BuildInfo{Version:"v3.16.4", GitCommit:"7877b45b63f95635153b29a42c0c2f4273ec45ca", GitTreeState:"clean", GoVersion:"go1.22.7"}'
@@ -215,7 +216,7 @@ def _list(cluster: Cluster, namespace: str | None, flags: dict[str, str], shape:
 
 def _history(found: list[dict[str, Any]], flags: dict[str, str], shape: str) -> str:
     most = flags.get("2", "256")
-    shown = found[-(int(most) if most.isdecimal() and len(most) < 6 else 256) :]
+    shown = found[-whole(most, 256, 5) :]
     fields = ("revision", "updated", "status", "chart", "app_version", "description")
     rows = [
         (

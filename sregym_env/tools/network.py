@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 
 from sregym_env.cluster.http import HTTP_REASONS, HttpCall, HttpExchange, Lookup
 from sregym_env.cluster.streams import ExecResult
+from sregym_env.runtime.numbers import whole
 from sregym_env.shell.commands import names
 from sregym_env.shell.commands.arguments import UsageError, options
 from sregym_env.shell.shell import Shell
@@ -130,7 +131,7 @@ class NetworkCommands:
         if len(operands) != 2:
             return ExecResult(stderr=_NC_USAGE, exit_code=1)
         first, _, last = operands[1].partition("-")
-        if not first.isdecimal() or (last and not last.isdecimal()) or not 0 < int(first) < 65536:
+        if not 0 < whole(first, 0) < 65536 or (last and not 0 < whole(last, 0) < 65536):
             return ExecResult(stderr=f"nc: port number invalid: {operands[1]}\n", exit_code=1)
         wait = _number(flags.get("w", "0"))
         if wait is None:
@@ -176,7 +177,7 @@ class NetworkCommands:
         port = operands[1] if len(operands) > 1 else "23"
         if not operands or not port.isdecimal():
             return ExecResult(stderr=usage, exit_code=1)
-        done = self._dial(operands[0], int(port))
+        done = self._dial(operands[0], whole(port, 0))
         if done.phase == "lookup" and done.outcome != "ok":
             text = f"telnet: could not resolve {operands[0]}/{port}: Name or service not known\n"
             return ExecResult(stderr=text, exit_code=1, seconds=done.seconds)

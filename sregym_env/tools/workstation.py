@@ -19,9 +19,9 @@ from typing import Any
 from sregym_env.cluster.api import World
 from sregym_env.cluster.identity import User
 from sregym_env.cluster.streams import ExecResult
-from sregym_env.kube.numbers import whole
 from sregym_env.runtime.clock import SECOND
 from sregym_env.runtime.effort import EffortExceeded
+from sregym_env.runtime.numbers import whole
 from sregym_env.shell.commands.arguments import UsageError, options
 from sregym_env.shell.commands.curl import curl
 from sregym_env.shell.commands.python import python

@@ -9,6 +9,7 @@ from typing import Any
 from sregym_env.kube.kustomize.errors import KustomizeError
 from sregym_env.kube.kustomize.resource import Piece
 from sregym_env.kube.kustomize.selecting import chosen
+from sregym_env.runtime.numbers import whole
 
 _STEP = re.compile(r"\[[^\]]*\]|(?:\\.|[^.\[])+")
 _MISSING = object()
@@ -90,7 +91,7 @@ def _positions(items: Sequence[Any], step: str) -> list[int]:
             for at, item in enumerate(items)
             if (str(item.get(key)) == wanted if isinstance(item, dict) else str(item) == wanted)
         ]
-    return [int(step)] if step.isdigit() and int(step) < len(items) else []
+    return [at] if (at := whole(step, len(items))) < len(items) else []
 
 
 def _written(piece: Piece, field: str, value: Any, options: Mapping[str, Any]) -> Piece:

@@ -10,6 +10,7 @@ import orjson
 
 from sregym_env.kube.patch.errors import PatchError, TooLarge
 from sregym_env.kube.types import Json
+from sregym_env.runtime.numbers import whole
 
 MAX_OPERATIONS = 10_000
 """Operations in one patch: the API server's ``maxJSONPatchOperations``."""
@@ -115,7 +116,7 @@ def _lookup(obj: Json, path: str, verb: str) -> Json:
         last = depth == len(steps) - 1
         if isinstance(obj, dict) and step in obj:
             obj = obj[step]
-        elif isinstance(obj, list) and step.isdigit() and int(step) < len(obj):
+        elif isinstance(obj, list) and whole(step, len(obj)) < len(obj):
             obj = obj[int(step)]
         elif last and isinstance(obj, dict):
             if verb == "move":
@@ -225,7 +226,7 @@ def _point(obj: Json, path: str, steps: list[str], change: _Change) -> Json:
             return change.in_list(obj, step)
     elif isinstance(obj, dict) and isinstance(obj.get(step), dict | list):
         return {**obj, step: _point(obj[step], path, steps[1:], change)}
-    elif isinstance(obj, list) and step.isdigit() and int(step) < len(obj):
+    elif isinstance(obj, list) and whole(step, len(obj)) < len(obj):
         index = int(step)
         return [*obj[:index], _point(obj[index], path, steps[1:], change), *obj[index + 1 :]]
     shown = path if change.verb == "replace" else f'"{path}"'

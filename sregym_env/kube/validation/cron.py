@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from sregym_env.runtime.numbers import is_whole, whole
+
 _MONTHS = {
     m: i + 1
     for i, m in enumerate(
@@ -79,8 +81,11 @@ def _range_error(part: str, low: int, high: int, words: dict[str, int]) -> str:
 def _number(text: str, words: dict[str, int]) -> tuple[int, str]:
     if text.lower() in words:
         return words[text.lower()], ""
-    if text.isdigit():
-        return int(text), ""
+    number = whole(text)
+    if number is not None:
+        return number, ""
+    if is_whole(text):
+        return 0, f'failed to parse int from {text}: strconv.Atoi: parsing "{text}": value out of range'
     if re.fullmatch(r"-\d+", text):
         return 0, f"negative number ({text}) not allowed: {text}"
     return 0, f'failed to parse int from {text}: strconv.Atoi: parsing "{text}": invalid syntax'

@@ -20,6 +20,7 @@ from sregym_env.kube.status import (
     unsupported,
 )
 from sregym_env.kube.types import Json, Manifest
+from sregym_env.runtime.numbers import whole
 
 Errors = list[FieldError]
 
@@ -237,8 +238,8 @@ def port_or_name(value: Json, where: str, out: Errors) -> None:
 
 def percentage(value: Json) -> int | None:
     """The number of a text like ``25%``, else None."""
-    if isinstance(value, str) and value.endswith("%") and value[:-1].isdigit():
-        return int(value[:-1])
+    if isinstance(value, str) and value.endswith("%"):
+        return whole(value[:-1])
     return None
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from sregym_env.runtime.numbers import whole
 from sregym_env.shell.flow import ShellError
 from sregym_env.shell.interpreter import Interpreter
 from sregym_env.shell.parameters import Parameters, double_quoted, quoted
@@ -398,7 +399,7 @@ def shopt(run: Interpreter, args: list[Any]) -> int:
 
 def shift(run: Interpreter, args: list[Any]) -> int:
     """``shift [count]``."""
-    count = int(args[0]) if args and str(args[0]).isdecimal() else 1
+    count = whole(str(args[0]), 10**9) if args and str(args[0]).isdecimal() else 1
     if args and not str(args[0]).isdecimal():
         run.complain(f"shift: {args[0]}: numeric argument required")
         return 1

@@ -6,6 +6,7 @@ import re
 from datetime import UTC, datetime
 from typing import Any
 
+from sregym_env.runtime.numbers import whole as number
 from sregym_env.shell.flow import ShellError
 from sregym_env.shell.interpreter import Interpreter
 from sregym_env.shell.limits import MemoryExceeded
@@ -338,7 +339,7 @@ def read(run: Interpreter, args: list[Any]) -> int:
         return 2
     source: Input = run.input
     if "u" in given:
-        found = run.table.get(int(given["u"]) if given["u"].isdecimal() else -1)
+        found = run.table.get(number(given["u"], -1))
         if not isinstance(found, Input):
             run.complain(f"read: {given['u']}: invalid file descriptor: Bad file descriptor")
             return 1

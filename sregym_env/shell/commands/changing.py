@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 
 from sregym_env.cluster.streams import ExecResult
+from sregym_env.runtime.numbers import whole
 from sregym_env.shell.commands.arguments import UsageError, options, reason
 from sregym_env.shell.commands.lines import read, refused, whole_lines
 from sregym_env.shell.commands.printed import Printed
@@ -362,7 +363,7 @@ def split(args: list[str], call: Call) -> ExecResult:
     except OSError as error:
         return ExecResult("", f"split: cannot open '{operands[0]}' for reading: {reason(error)}\n", 1)
     prefix = operands[1] if len(operands) > 1 else "x"
-    length = int(asked["a"]) if asked.get("a", "").isdecimal() else 2
+    length = whole(asked.get("a", ""), 2, 2)
 
     def count(value: str) -> int:
         number = int(re.sub(r"\D", "", value)[:9] or "1000") * {"k": 1024, "K": 1024, "M": 1 << 20}.get(

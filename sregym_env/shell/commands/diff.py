@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from sregym_env.cluster.streams import ExecResult
+from sregym_env.runtime.numbers import is_whole, whole
 from sregym_env.shell.commands.arguments import UsageError, content, options, reason
 from sregym_env.shell.linediff import Change, changes, hunks, span
 from sregym_env.shell.run import Call
@@ -67,7 +68,9 @@ class Diff:
         before, after = (_shown(lines, letters) for lines in (left, right))
         if letters & {"u", "U"}:
             labels = [value for letter, value in given if letter == "L"]
-            width = next((int(value) for letter, value in given if letter == "U" and value.isdigit()), 3)
+            width = next(
+                (whole(value, 1 << 30) for letter, value in given if letter == "U" and is_whole(value)), 3
+            )
             named = [*labels, *operands[len(labels) :]]
             text = _unified(changes(before, after, width), left, right, named, width)
         else:

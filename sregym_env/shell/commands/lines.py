@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 
 from sregym_env.cluster.streams import ExecResult
+from sregym_env.runtime.numbers import whole
 from sregym_env.shell.commands.arguments import UsageError, options, reason
 from sregym_env.shell.commands.printed import Printed
 from sregym_env.shell.files import decoded, encoded
@@ -318,7 +319,7 @@ def strings(args: list[str], call: Call) -> ExecResult:
         return refused(call, error)
     asked = dict(given)
     least_text = asked.get("n", asked.get("0", "4"))
-    least = int(least_text) if least_text.isdecimal() and len(least_text) < 5 else 4
+    least = whole(least_text, 4, 4)
     printed = Printed()
     for _, text in inputs(call, operands, printed):
         found = re.findall(rf"[\t\x20-\x7e]{{{max(1, min(least, 900))},}}", text)

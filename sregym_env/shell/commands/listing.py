@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 
 from sregym_env.cluster.streams import ExecResult
+from sregym_env.runtime.numbers import whole
 from sregym_env.shell.commands.arguments import UsageError, options, reason
 from sregym_env.shell.commands.lines import refused
 from sregym_env.shell.commands.printed import Printed
@@ -273,7 +274,7 @@ def du(args: list[str], call: Call) -> ExecResult:
     except UsageError as error:
         return refused(call, error)
     asked = dict(given)
-    deepest = 0 if "s" in asked else int(asked["d"]) if asked.get("d", "").isdecimal() else 1 << 30
+    deepest = 0 if "s" in asked else whole(asked.get("d", ""), 1 << 30)
     printed = Printed()
 
     def shown(size: int) -> str:
@@ -317,7 +318,7 @@ def tree(args: list[str], call: Call) -> ExecResult:
     except UsageError as error:
         return refused(call, error)
     asked = dict(given)
-    deepest = int(asked["L"]) if asked.get("L", "").isdecimal() else 1 << 30
+    deepest = whole(asked.get("L", ""), 1 << 30)
     printed = Printed()
     counts = [0, 0]
 

@@ -15,6 +15,7 @@ from typing import Any
 
 from sregym_env.cluster.streams import ExecResult
 from sregym_env.runtime.effort import spend
+from sregym_env.runtime.numbers import whole
 from sregym_env.shell.commands.arguments import UsageError, options
 from sregym_env.shell.python.run import run
 from sregym_env.shell.shell import Shell
@@ -99,7 +100,7 @@ def _json_tool(words: list[str], stdin: str, shell: Shell) -> ExecResult:
     if "h" in flags:
         return ExecResult(_TOOL_USAGE)
     indent = flags.get("i", "4")
-    if not indent.isdecimal() or int(indent) > 32:
+    if whole(indent, 33) > 32:
         text = f"{_TOOL_USAGE}json.tool: error: argument --indent: invalid int value: '{indent}'\n"
         return ExecResult(stderr=text, exit_code=2)
     text = stdin

@@ -11,12 +11,16 @@ from typing import Any
 
 from sregym_env.cluster.streams import ExecResult
 from sregym_env.runtime import effort
+from sregym_env.runtime.numbers import whole
 from sregym_env.shell.commands.arguments import UsageError, options
 from sregym_env.shell.files import encoded
 from sregym_env.shell.run import Call
 
 COMPARISON_EFFORT = 3.0
 """What it costs to compare two lines by their keys (units of ``runtime/effort.py``)."""
+
+FURTHEST = 1 << 30
+"""A field beyond all that lines have."""
 
 _KEY = re.compile(r"(\d+)(?:\.(\d+))?([bdfghinMrV]*)(?:,(\d+)(?:\.(\d+))?([bdfghinMrV]*))?$")
 _NUMBER = re.compile(r"\s*(-?\d*(?:\.\d+)?)([KMGTPE]?)")
@@ -121,9 +125,11 @@ def _put(order: _Order, letter: str, value: str) -> None:
         if match is None or match[1] == "0":
             raise ValueError(f"invalid number at field start: invalid count at start of '{value}'")
         options = match[3] + (match[6] or "")
-        order.keys.append(
-            _Key(int(match[1]), int(match[2] or 1), int(match[4] or 0), int(match[5] or 0), options)
+        field, place, last, end = (
+            whole(match[group] or least, FURTHEST)
+            for group, least in ((1, "1"), (2, "1"), (4, "0"), (5, "0"))
         )
+        order.keys.append(_Key(field, place, last, end, options))
 
 
 def _comparison(order: _Order, last_resort: bool = True) -> Callable[[str, str], int]:
@@ -210,7 +216,8 @@ def _ranked(text: str, options: str) -> Any:
         text = re.sub(r"[^A-Za-z0-9 \t]", "", text)
     if "V" in options:
         return [
-            (0, int(part), "") if part.isdigit() else (1, 0, part) for part in re.findall(r"\d+|\D+", text)
+            (0, int(part), "") if part.isdecimal() and len(part) < 4300 else (1, 0, part)
+            for part in re.findall(r"\d+|\D+", text)
         ]
     return text
 

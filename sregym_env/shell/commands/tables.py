@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 
 from sregym_env.cluster.streams import ExecResult
+from sregym_env.runtime.numbers import whole
 from sregym_env.shell.commands.arguments import UsageError, options, reason
 from sregym_env.shell.commands.lines import inputs, read, refused, whole_lines
 from sregym_env.shell.commands.printed import Printed
@@ -74,7 +75,7 @@ def column(args: list[str], call: Call) -> ExecResult:
     printed = Printed()
     lines = [line for _, text in inputs(call, operands, printed) for line in text.split("\n") if line.strip()]
     if "t" not in asked:
-        printed.out(_side_by_side(lines, int(asked["c"]) if asked.get("c", "").isdecimal() else 80))
+        printed.out(_side_by_side(lines, whole(asked.get("c", ""), 80, 4)))
         return printed.result()
     separators = asked.get("s")
     if separators is None:
@@ -188,7 +189,7 @@ def join(args: list[str], call: Call) -> ExecResult:
             for spec in re.split(r"[ ,]+", asked["o"]):
                 side, _, number = spec.partition(".")
                 row = one if side == "1" else other
-                index = int(number) - 1 if number.isdecimal() else -1
+                index = whole(number, 0) - 1
                 cells.append(
                     name
                     if spec == "0"

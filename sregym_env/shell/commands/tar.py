@@ -13,6 +13,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from sregym_env.cluster.streams import ExecResult
+from sregym_env.runtime.numbers import whole
 from sregym_env.shell.commands.arguments import UsageError, options, reason
 from sregym_env.shell.files import MAX_BYTES, DirectoryEntry, FileEntry, Files, SymlinkEntry, decoded, encoded
 from sregym_env.shell.run import Call
@@ -140,7 +141,7 @@ def _put(request: _Request, letter: str, value: str) -> None:
     elif letter == "P":
         request.absolute = True
     elif letter == "S":
-        request.strip = int(value) if value.isdecimal() else 0
+        request.strip = whole(value, 0)
     elif letter == "E":
         request.excluded.append(value)
 

@@ -6,6 +6,7 @@ import shlex
 from dataclasses import dataclass, field
 
 from sregym_env.cluster.streams import ExecResult
+from sregym_env.runtime.numbers import whole
 from sregym_env.shell.run import Call
 
 _LARGEST = 5000
@@ -106,9 +107,10 @@ def _next(rest: list[str], letter: str) -> str:
 
 def _store(options: _Options, letter: str, value: str) -> None:
     if letter in "nL":
-        if not value.isdigit() or int(value) < 1:
+        number = whole(value, 0)
+        if number < 1:
             raise ValueError(f"value {value} for -{letter} option should be >= 1")
-        options.per_call, options.by_line = (int(value), 0) if letter == "n" else (0, int(value))
+        options.per_call, options.by_line = (number, 0) if letter == "n" else (0, number)
     elif letter == "I":
         options.replace = value
     elif letter == "d":

@@ -7,6 +7,7 @@ import string
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from sregym_env.runtime.numbers import whole
 from sregym_env.shell.python.bounds import Budget, Refused
 from sregym_env.shell.python.values import MOMENTS, PLAIN
 
@@ -65,9 +66,9 @@ def filled(budget: Budget, template: str, values: Sequence[Any], named: Mapping[
             raise Refused("an attribute in a format")
         if not first:
             first, auto = str(auto), auto + 1
-        value = values[int(first)] if first.isdecimal() else named[first]
+        value = values[whole(first, len(values))] if first.isdecimal() else named[first]
         for key in filter(None, keys):
-            value = value[int(key)] if key.isdecimal() else value[key]
+            value = value[whole(key, 1 << 62)] if key.isdecimal() else value[key]
         if "{" in (spec or ""):
             raise Refused("a format within a format")
         out.append(formatted(budget, value, spec or "", conversion))

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sregym_env.kube.types import Manifest
+from sregym_env.runtime.numbers import whole
 from sregym_env.sim.controllers import pods
 
 INDEX = "batch.kubernetes.io/job-completion-index"
@@ -125,7 +126,7 @@ def failing(job: Manifest, listed: Iterable[Manifest]) -> str:
 def index_of(pod: Manifest) -> int:
     """The completion index of a pod, or -1."""
     text = (pod["metadata"].get("annotations") or {}).get(INDEX, "-1")
-    return int(text) if text.lstrip("-").isdigit() else -1
+    return whole(text, -1)
 
 
 MOST_INDEXES = 100_000
@@ -163,7 +164,7 @@ def ranges(numbers: Iterable[int]) -> str:
 
 def _count(pod: Manifest, name: str) -> int:
     text = (pod["metadata"].get("annotations") or {}).get(name, "0")
-    return int(text) if text.isdigit() else 0
+    return whole(text, 0)
 
 
 def has_index_limit(job: Manifest) -> bool:

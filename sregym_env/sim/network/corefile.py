@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass, field
 from functools import lru_cache
 
+from sregym_env.runtime.numbers import whole
 from sregym_env.shell.patterns import compiled
 
 PATH = "/etc/coredns/Corefile"
@@ -345,7 +346,7 @@ def _zone(text: str) -> tuple[str, int]:
     name, separator, port = text.rpartition(":")
     if not separator:
         return text.strip("."), 53
-    return name.strip("."), int(port) if port.isdigit() else 53
+    return name.strip("."), whole(port, 53)
 
 
 def _zones(names: tuple[str, ...] | list[str], default: tuple[str, ...]) -> tuple[str, ...]:

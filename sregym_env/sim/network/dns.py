@@ -15,6 +15,7 @@ from typing import Literal, NamedTuple
 from sregym_env.cluster.resolvers import PUBLIC_RESOLVERS
 from sregym_env.kube.types import Manifest
 from sregym_env.runtime.clock import SECOND
+from sregym_env.runtime.numbers import is_whole, whole
 from sregym_env.runtime.streams import keyed_bits
 from sregym_env.sim.containers import view
 from sregym_env.sim.network import addressing, conntrack, corefile
@@ -131,9 +132,9 @@ def _configured(base: ResolvConf, config: Manifest) -> ResolvConf:
     for option in config.get("options") or ():
         name, value = option["name"], option.get("value")
         options[name] = name if value is None else f"{name}:{value}"
-        if name == "ndots" and str(value).isdigit():
+        if name == "ndots" and is_whole(str(value)):
             # Resolvers cap it at 15 (resolv.conf(5)).
-            ndots = min(int(value), 15)
+            ndots = min(whole(str(value), 15), 15)
     return ResolvConf(
         # More than three are cut off by the kubelet (``MaxDNSNameservers``).
         _unique((*base.nameservers, *(config.get("nameservers") or ())))[:3],

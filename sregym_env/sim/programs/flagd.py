@@ -14,6 +14,7 @@ import orjson
 
 from sregym_env.kube.durations import rfc3339
 from sregym_env.runtime.clock import MILLISECOND, SECOND
+from sregym_env.runtime.numbers import whole
 from sregym_env.sim.containers import view
 from sregym_env.sim.processes.context import ProcessContext
 from sregym_env.sim.programs.defaults import MIB, Quiet
@@ -103,7 +104,7 @@ def _number(ctx: ProcessContext, option: str, default: int) -> int:
         name, equals, given = word.partition("=")
         if name == option:
             text = given if equals else "".join(argv[index + 1 : index + 2])
-            return int(text) if text.isdecimal() else default
+            return whole(text, default)
     return default
 
 
@@ -289,7 +290,7 @@ class FlagdUi(Quiet):
             ctx.exit(1)
             return
         given = ctx.process.env.get("FLAGD_UI_PORT", "")
-        port = int(given) if given.isdecimal() else UI_PORT
+        port = whole(given, UI_PORT)
         try:
             ctx.listen(port)
         except OSError:

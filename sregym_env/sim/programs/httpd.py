@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from sregym_env.cluster.http import HTTP_REASONS
 from sregym_env.cluster.streams import ExecResult
 from sregym_env.runtime.clock import SECOND
+from sregym_env.runtime.numbers import whole
 from sregym_env.shell.shell import Shell
 from sregym_env.sim.processes.context import ProcessContext
 from sregym_env.sim.programs.defaults import MIB, NEVER, Quiet
@@ -81,7 +82,7 @@ def options(argv: Sequence[str]) -> Options:
             foreground = foreground or letter == "f"
             verbose += letter == "v"
     number = port.rpartition(":")[2]
-    if not number.isdecimal() or not 0 < int(number) < 65536:
+    if not 0 < whole(number, 0) < 65536:
         return Options(wrong=f"httpd: bad port '{number}'\n")
     return Options(int(number), home, foreground, verbose)
 

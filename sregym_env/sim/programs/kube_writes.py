@@ -13,6 +13,7 @@ from sregym_env.cluster.identity import ADMIN
 from sregym_env.kube import status, yamlin
 from sregym_env.kube.registry import Resource
 from sregym_env.kube.types import Json, Manifest
+from sregym_env.runtime.numbers import whole
 from sregym_env.sim.world import SimWorld
 
 LONGEST = 256 * 1024
@@ -135,7 +136,7 @@ def _delete(world: SimWorld, cluster: Cluster, asked: Write) -> tuple[int, Any]:
         asked.kind.address,
         asked.name,
         asked.namespace,
-        grace_period_seconds=int(str(grace)) if str(grace).isdecimal() else None,
+        grace_period_seconds=whole(str(grace), None),
         propagation=_PROPAGATIONS.get(policy),
         dry_run=asked.dry_run,
     )

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import orjson
 
 from sregym_env.runtime.clock import SECOND
+from sregym_env.runtime.numbers import whole
 from sregym_env.sim.processes.context import ProcessContext
 from sregym_env.sim.programs.defaults import MIB, Quiet
 from sregym_env.sim.world.history import history
@@ -47,7 +48,7 @@ class Locust(Quiet):
         if ctx.over_limit:
             return
         given = env.get("LOCUST_WEB_PORT", "8089")
-        port = int(given) if given.isdecimal() else 8089
+        port = whole(given, 8089)
         target = _TARGET.match(env.get("LOCUST_HOST", ""))
         users, spawn = (
             _number(env.get("LOCUST_USERS", "1"), 1.0),

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from sregym_env.runtime.clock import SECOND
+from sregym_env.runtime.numbers import whole
 from sregym_env.sim.network import conntrack
 from sregym_env.sim.processes.context import ProcessContext
 from sregym_env.sim.programs.defaults import MIB, Quiet
@@ -27,7 +28,7 @@ LONG: Mapping[str, str] = {"host": "h", "port": "p", "count": "c", "interval": "
 
 
 def _whole(text: str, default: int, most: int = 10**9) -> int:
-    return min(int(text), most) if text.isascii() and text.isdecimal() and len(text) < 12 else default
+    return min(whole(text, default, 11), most)
 
 
 class Mosquitto(Quiet):

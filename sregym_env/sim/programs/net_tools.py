@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 from sregym_env.cluster.http import HTTP_REASONS, HttpCall, HttpExchange
 from sregym_env.cluster.streams import ExecResult
 from sregym_env.runtime.clock import SECOND
+from sregym_env.runtime.numbers import whole
 from sregym_env.shell.commands import names
 from sregym_env.shell.commands.curl import curl
 from sregym_env.shell.shell import Shell
@@ -262,7 +263,7 @@ def _nc(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> E
     if "l" in flags:
         port = flags.get("p", words[-1] if words else "")
         try:
-            ctx.listen(int(port) if port.isdecimal() else 0)
+            ctx.listen(whole(port, 0))
         except OSError:
             return ExecResult(stderr="nc: bind: Address already in use\n", exit_code=1)
         # Nobody comes.
@@ -359,7 +360,7 @@ def _telnet(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) 
     words = _operands(argv, "l")
     if not words:
         return ExecResult(stderr=_TELNET_USAGE, exit_code=1)
-    host, port = words[0], int(words[1]) if len(words) > 1 and words[1].isdecimal() else 23
+    host, port = words[0], whole(words[1], 0) if len(words) > 1 else 23
     done = exchange.dial(ctx.world, ctx.process, host, port)
     if done.outcome in ("no_such_host", "dns_timeout"):
         return ExecResult(stderr=f"telnet: bad address '{host}'\n", exit_code=1, seconds=done.seconds)
@@ -398,10 +399,10 @@ def _ping(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) ->
     given = flags.get("c", "")
     if given and not given.isdecimal():
         return ExecResult(stderr=f"ping: invalid number '{given}'\n", exit_code=1)
-    count = min(int(given), MOST_PACKETS) if given else TYPED
+    count = min(whole(given, MOST_PACKETS), MOST_PACKETS) if given else TYPED
     if "w" in flags:
         count = min(count, max(1, int(_seconds(flags["w"]))))
-    size = min(int(flags["s"]), MOST_DATA) if flags.get("s", "").isdecimal() else ECHO_DATA
+    size = min(whole(flags["s"], MOST_DATA), MOST_DATA) if flags.get("s", "").isdecimal() else ECHO_DATA
     head = f"PING {host} ({address}): {size} data bytes\n"
     mtu = interfaces.of_process(ctx.world, ctx.process)
     if flags.get("M") == "do" and size + ECHO_HEADERS > mtu:

@@ -14,6 +14,7 @@ from functools import lru_cache
 from itertools import count, pairwise
 from posixpath import dirname, join
 
+from sregym_env.runtime.numbers import whole
 from sregym_env.sim.network import dns
 from sregym_env.sim.processes.context import ProcessContext
 
@@ -231,7 +232,7 @@ def relays(ctx: ProcessContext, found: Sequence[Directive]) -> Mapping[int, tupl
         }
         for listen in (each for each in inner if each.name == "listen" and len(each.words) > 1):
             port = listen.words[1].rpartition(":")[2]
-            if not port.isdecimal() or not 0 < int(port) < 65536:
+            if not 0 < whole(port, 0) < 65536:
                 raise ConfigError(
                     f'host not found in "{listen.words[1]}" of the "listen" directive in {listen.place}'
                 )

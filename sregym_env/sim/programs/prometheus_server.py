@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
+from sregym_env.runtime.numbers import whole
 from sregym_env.sim.processes.context import ProcessContext
 from sregym_env.sim.programs.defaults import MIB, Quiet
 from sregym_env.sim.programs.measured import answered
@@ -36,7 +37,7 @@ class PrometheusServer(Quiet):
             return
         path = _flag(ctx, "config.file", "prometheus.yml")
         given = _flag(ctx, "web.listen-address", "0.0.0.0:9090").rpartition(":")[2]
-        port = int(given) if given.isdecimal() else 9090
+        port = whole(given, 9090)
         try:
             config = document(ctx.read(path))
         except (OSError, ValueError) as error:

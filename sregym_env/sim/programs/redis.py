@@ -9,10 +9,12 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping, Sequence
 from functools import partial
+from math import inf
 from typing import Any
 
 from sregym_env.cluster.streams import ExecResult
 from sregym_env.runtime.clock import SECOND
+from sregym_env.runtime.numbers import whole
 from sregym_env.sim.containers import view
 from sregym_env.sim.processes.context import ProcessContext
 from sregym_env.sim.programs import redis_memory
@@ -58,7 +60,7 @@ class Redis(Quiet):
         _log(ctx, "C", first, about)
         _log(ctx, "C", "#", warned or "Configuration loaded")
         try:
-            ctx.listen(int(port) if port.isdecimal() else PORT)
+            ctx.listen(whole(port, PORT))
         except OSError:
             taken = f"Could not create server TCP listening socket *:{port}: bind: Address already in use"
             _log(ctx, "M", "#", taken)
@@ -79,7 +81,7 @@ class Redis(Quiet):
             return Flow(0.0, 0.0002, ((Failure("auth", WRONGPASS if given else NOAUTH), 1.0),))
         if identity and identity not in clients:
             most = option(ctx, "maxclients")
-            if most.isdecimal() and sum(alive(ctx, each) for each in clients) >= int(most):
+            if sum(alive(ctx, each) for each in clients) >= whole(most, inf):
                 return Flow(0.0, 0.0002, ((Failure("error", "ERR max number of clients reached"), 1.0),))
             ctx.settle_entry("clients", identity, ctx.now())
         if call.operation.lower() in SPACED and redis_memory.full(ctx):
@@ -172,7 +174,7 @@ def client(
                 host = words.pop(0)
             case "-p":
                 text = words.pop(0)
-                port = int(text) if text.isdecimal() else 0
+                port = whole(text, 0)
             case "-a" | "--pass":
                 given = words.pop(0)
             case "-n" | "--user" | "-i" | "-r":

@@ -12,6 +12,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from sregym_env.runtime.clock import SECOND
+from sregym_env.runtime.numbers import whole
 from sregym_env.runtime.streams import keyed_bits
 from sregym_env.sim.network import addressing
 from sregym_env.sim.processes.context import ProcessContext
@@ -197,9 +198,9 @@ def _names(session: Session, rest: list[str]) -> Reply:
 
 
 def _scan(session: Session, rest: list[str]) -> Reply:
-    start = int(rest[0]) if rest[0].isdecimal() and len(rest[0]) < 12 else 0
+    start = whole(rest[0], 0, 11)
     given = {rest[i].lower(): rest[i + 1] for i in range(1, len(rest) - 1, 2)}
-    count = int(given["count"]) if given.get("count", "").isdecimal() else 10
+    count = whole(given.get("count", ""), 10)
     names = session.names()
     part = [name for name in names[start : start + count] if fnmatchcase(name, given.get("match", "*"))]
     end = start + count

@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 from urllib.parse import parse_qs
 
 from sregym_env.runtime.clock import HOUR, SECOND
+from sregym_env.runtime.numbers import whole
 from sregym_env.runtime.streams import keyed_bits
 from sregym_env.sim.network import corefile
 from sregym_env.sim.processes.context import ProcessContext
@@ -52,7 +53,7 @@ def _memcached_port(argv: Sequence[str]) -> int:
         name, equals, value = word.partition("=")
         if name in ("-p", "--port"):
             given = value if equals else "".join(argv[index + 1 : index + 2])
-            return int(given) if given.isdecimal() else 11211
+            return whole(given, 11211)
     return 11211
 
 

@@ -6,6 +6,7 @@ import errno
 from posixpath import normpath
 from urllib.parse import unquote
 
+from sregym_env.runtime.numbers import whole
 from sregym_env.shell.files import Files
 from sregym_env.shell.shell import Shell
 from sregym_env.sim.network.connections import RELAYS
@@ -65,7 +66,7 @@ class StaticHttp(Quiet):
         ctx.set_memory((6 if nginx else 14) * MIB)
         if ctx.over_limit or (nginx and self._passes_on(ctx)):
             return
-        port = 80 if nginx else next((int(word) for word in argv if word.isdecimal()), 8000)
+        port = 80 if nginx else next((whole(word, 8000) for word in argv if word.isdecimal()), 8000)
         try:
             ctx.listen(port)
         except OSError:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from sregym_env.runtime.numbers import whole
 from sregym_env.sim.world.process import Process
 from sregym_env.sim.world.simworld import SimWorld
 
@@ -31,7 +32,7 @@ _PODS = "mtu.pods"
 
 def told(value: str) -> int:
     """The MTU that a setting of Calico's stands for."""
-    number = int(value) if value.isdecimal() else 0
+    number = whole(value, 0)
     return number if number >= LEAST else DETECTED
 
 

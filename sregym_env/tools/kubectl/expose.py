@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from sregym_env.kube.numbers import is_whole, whole
 from sregym_env.kube.types import Manifest
+from sregym_env.runtime.numbers import is_whole, whole
 from sregym_env.tools.kubectl.call import Call, Verb
 from sregym_env.tools.kubectl.errors import failure
 from sregym_env.tools.kubectl.flags import DRY_RUN, FILENAME, KUSTOMIZE, OUTPUT, RECORD, RECURSIVE, Flag

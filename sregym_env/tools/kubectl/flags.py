@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import Any, Literal
 
 from sregym_env.kube.durations import parse_duration
-from sregym_env.kube.numbers import is_whole
+from sregym_env.runtime.numbers import is_whole
 from sregym_env.tools.kubectl.errors import KubectlError
 
 Kind = Literal["bool", "string", "int", "int32", "duration", "strings", "csv"]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sregym_env.kube.numbers import is_whole, whole
 from sregym_env.kube.types import Manifest
+from sregym_env.runtime.numbers import is_whole, whole
 from sregym_env.tools.kubectl.attach import ATTACHED_SECONDS, POD_RUNNING_TIMEOUT, SLOW_LOOK_SECONDS
 from sregym_env.tools.kubectl.call import Call, Verb
 from sregym_env.tools.kubectl.desk import Desk, Forward

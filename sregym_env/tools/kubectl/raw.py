@@ -13,7 +13,6 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 from sregym_env.cluster.http import HttpCall
 from sregym_env.kube import discovery, health, nodeproxy
 from sregym_env.kube.instrumentation import Counters, exposition
-from sregym_env.kube.numbers import whole
 from sregym_env.kube.ownership.inferred import with_managed_fields
 from sregym_env.kube.registry import Registry, Resource
 from sregym_env.kube.status import (
@@ -25,6 +24,7 @@ from sregym_env.kube.status import (
     unknown_path,
 )
 from sregym_env.kube.types import Manifest
+from sregym_env.runtime.numbers import whole
 from sregym_env.tools.kubectl.call import Call
 
 PATH = re.compile(

@@ -11,9 +11,9 @@ import yaml
 
 from sregym_env.kube import patch as patches
 from sregym_env.kube import yamlin
-from sregym_env.kube.numbers import is_whole, whole
 from sregym_env.kube.status import StatusError
 from sregym_env.kube.types import Json, Manifest
+from sregym_env.runtime.numbers import is_whole, whole
 from sregym_env.tools.kubectl import attach as attaching
 from sregym_env.tools.kubectl.call import Call, Verb
 from sregym_env.tools.kubectl.errors import KubectlError, failure, usage_failure

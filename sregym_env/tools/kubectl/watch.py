@@ -12,6 +12,7 @@ from sregym_env.kube.durations import parse_duration
 from sregym_env.kube.status import StatusError
 from sregym_env.kube.tables import align
 from sregym_env.kube.types import Manifest
+from sregym_env.runtime.numbers import whole
 from sregym_env.tools.kubectl.call import TIME_IS_UP, Call
 from sregym_env.tools.kubectl.errors import KubectlError
 from sregym_env.tools.kubectl.output import print_value, split_format, without_managed_fields
@@ -100,7 +101,7 @@ class _Shown:
 def _limit(call: Call) -> int:
     text = call.flags.get("request-timeout") or "0"
     try:
-        seconds = int(text) if text.isdecimal() else parse_duration(text) // 1_000_000_000
+        seconds = whole(text, 0) if text.isdecimal() else parse_duration(text) // 1_000_000_000
     except ValueError as error:
         raise KubectlError(f"error: {error}") from None
     return max(1, min(seconds or WATCH_SECONDS, 600))

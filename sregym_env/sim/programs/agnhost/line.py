@@ -9,6 +9,7 @@ import orjson
 
 from sregym_env.kube.durations import rfc3339_micro
 from sregym_env.kube.status import go_quote
+from sregym_env.runtime.numbers import whole
 from sregym_env.sim.network import tls
 from sregym_env.sim.processes.context import ProcessContext
 from sregym_env.sim.world.program import HttpResponse
@@ -123,7 +124,7 @@ def klog(ctx: ProcessContext, letter: str, where: str, text: str) -> None:
 def verbosity(invocation: Invocation) -> int:
     """The level of ``-v``."""
     level = invocation.flags.get("v", "0")
-    return int(level) if level.isdecimal() else 0
+    return whole(level, 0)
 
 
 def plain(body: str, status: int = 200, latency: float = WORK, connection: str = "") -> HttpResponse:

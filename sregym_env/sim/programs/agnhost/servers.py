@@ -9,6 +9,7 @@ import orjson
 
 from sregym_env.kube.durations import format_duration
 from sregym_env.runtime.clock import SECOND
+from sregym_env.runtime.numbers import whole
 from sregym_env.sim.processes.context import ProcessContext
 from sregym_env.sim.programs.agnhost import converting, netexec, reviews
 from sregym_env.sim.programs.agnhost.line import (
@@ -192,7 +193,7 @@ def _serve_liveness(
         return HttpResponse(302, "", {"Location": query.get("loc", "")}, WORK)
     if parts.path in ("/sleep-headers", "/sleep-body"):
         wait = float(query.get("time", "0")) if query.get("time", "0").isdecimal() else 0.0
-        code = int(query["code"]) if query.get("code", "").isdecimal() else 500
+        code = whole(query.get("code", ""), 500)
         return plain(f"Slept for {wait:.0f} secs\n", code, WORK + wait)
     return None if parts.path == "/disconnect-headers" else NOT_FOUND
 

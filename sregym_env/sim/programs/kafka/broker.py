@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from sregym_env.kube.durations import rfc3339
 from sregym_env.runtime.clock import SECOND, seconds
+from sregym_env.runtime.numbers import whole
 from sregym_env.runtime.streams import keyed_bits
 from sregym_env.sim.processes.context import ProcessContext
 from sregym_env.sim.programs.defaults import MIB, Quiet
@@ -128,7 +129,7 @@ class Kafka(Quiet):
         kind, _, topic = call.operation.partition(" ")
         if kind != "produce":
             return Flow(1.0, 0.003)
-        size = _whole(call.attribute("bytes"))
+        size = whole(call.attribute("bytes"), 0, 15)
         if size > number(ctx, "message.max.bytes"):
             return Flow(0.0, 0.004, ((Failure("error", TOO_LARGE), 1.0),))
         fatal = _fatal(ctx, size)
@@ -216,10 +217,6 @@ def _last_words(ctx: ProcessContext, client: str) -> str:
     for mark, word in words.items():
         text = text.replace(mark, word)
     return text
-
-
-def _whole(text: str) -> int:
-    return int(text) if text.isascii() and text.isdecimal() and len(text) < 16 else 0
 
 
 def _fatal(ctx: ProcessContext, size: int) -> float:

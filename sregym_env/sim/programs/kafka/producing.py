@@ -13,6 +13,7 @@ import orjson
 
 from sregym_env.kube.durations import rfc3339
 from sregym_env.runtime.clock import SECOND
+from sregym_env.runtime.numbers import whole
 from sregym_env.sim.network import addressing
 from sregym_env.sim.processes.context import ProcessContext
 from sregym_env.sim.programs.defaults import MIB, Quiet
@@ -60,7 +61,7 @@ def told(env: Mapping[str, str]) -> Writing | None:
     """The settings in an environment; None where it is not told where to write."""
     host, _, port = env.get("KAFKA_ADDR", "").rpartition(":")
     topic = env.get("KAFKA_TOPIC", "")
-    if not host or not topic or not _is_number(port) or int(port) > 65535:
+    if not host or not topic or whole(port, 65536) > 65535:
         return None
     return Writing(
         host,
@@ -73,13 +74,8 @@ def told(env: Mapping[str, str]) -> Writing | None:
     )
 
 
-def _is_number(text: str) -> bool:
-    return text.isascii() and text.isdecimal() and len(text) < 10
-
-
 def _number(env: Mapping[str, str], name: str, default: int) -> int:
-    text = env.get(name, "")
-    return int(text) if _is_number(text) else default
+    return whole(env.get(name, ""), default, 9)
 
 
 class TopicWriter(Quiet):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from sregym_env.kube.quantity import bytes_
+from sregym_env.runtime.numbers import whole
 from sregym_env.sim.processes.context import ProcessContext
 from sregym_env.sim.programs.defaults import MIB
 
@@ -41,7 +42,7 @@ def setting(ctx: ProcessContext, name: str) -> str:
 def number(ctx: ProcessContext, name: str) -> int:
     """A setting that is a number; the default's where what is given is none."""
     text = setting(ctx, name)
-    return int(text) if text.isascii() and text.isdecimal() and len(text) < 16 else int(DEFAULTS[name])
+    return whole(text, int(DEFAULTS[name]), 15)
 
 
 def overrides(ctx: ProcessContext) -> dict[str, str]:
@@ -65,7 +66,7 @@ def endpoint(text: str, listener: str) -> tuple[str, int] | None:
 
 
 def _is_port(text: str) -> bool:
-    return text.isascii() and text.isdecimal() and len(text) < 6 and int(text) < 65536
+    return whole(text, 65536) < 65536
 
 
 def advertised(broker: ProcessContext) -> tuple[str, int] | None:

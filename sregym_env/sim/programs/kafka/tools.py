@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from sregym_env.cluster.streams import ExecResult
+from sregym_env.runtime.numbers import whole
 from sregym_env.runtime.streams import keyed_bits
 from sregym_env.sim.processes.context import ProcessContext
 from sregym_env.sim.programs.kafka import groups
@@ -57,7 +58,7 @@ def _broker(ctx: ProcessContext, options: Options, tool: str) -> ProcessContext 
             f"Caused by: org.apache.kafka.common.config.ConfigException: Invalid url in bootstrap.servers: {first}\n",
             exit_code=1,
         )
-    port = int(text) if len(text) < 6 else 0
+    port = whole(text, 0, 5)
     found = _reached(ctx, host, port)
     if isinstance(found, ProcessContext):
         told = advertised(found)
@@ -169,11 +170,7 @@ def _create(broker: ProcessContext, name: str, options: Options, known: Mapping[
             1,
         )
     given = _one(options, "partitions")
-    count = (
-        int(given)
-        if given.isdecimal() and len(given) < 5 and 0 < int(given) <= 1000
-        else number(broker, "num.partitions")
-    )
+    count = whole(given, 0) if 0 < whole(given, 0) <= 1000 else number(broker, "num.partitions")
     broker.update(topics={**groups.topics(broker), name: count})
     return ExecResult(f"Created topic {name}.\n")
 
@@ -279,7 +276,7 @@ def _consume(ctx: ProcessContext, broker: ProcessContext, options: Options) -> E
     if "from-beginning" not in options:
         return ExecResult(stderr="Processed a total of 0 messages\n")
     given = _one(options, "max-messages")
-    most = min(end, int(given) if given.isdecimal() and len(given) < 10 else end, 20)
+    most = min(end, whole(given, end), 20)
     # The records are Protocol Buffers, of which a terminal shows the texts.
     out = [f"\n${_uuid(broker, topic, index)}\x12$\x1a\x05\n\x03USD\n" for index in range(most)]
     return ExecResult("".join(out), f"Processed a total of {most} messages\n")

@@ -8,6 +8,7 @@ from itertools import pairwise
 from sregym_env.cluster.streams import ExecResult
 from sregym_env.runtime import effort
 from sregym_env.runtime.clock import SECOND
+from sregym_env.runtime.numbers import whole
 from sregym_env.runtime.streams import keyed_bits
 from sregym_env.shell.shell import Shell
 from sregym_env.sim.network import conntrack
@@ -91,7 +92,7 @@ def write(ctx: ProcessContext, name: str, value: str) -> str:
     if name != conntrack.SETTING:
         return f'setting key "{name}": Read-only file system'
     text = value.strip()
-    if not (text.isascii() and text.isdecimal() and len(text) < 12 and int(text) <= conntrack.MOST):
+    if whole(text, conntrack.MOST + 1) > conntrack.MOST:
         return f'setting key "{name}": Invalid argument'
     conntrack.resize(ctx.world, process.node, int(text))
     return ""

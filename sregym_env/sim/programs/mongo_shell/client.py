@@ -9,6 +9,7 @@ from math import inf
 from typing import Any
 
 from sregym_env.cluster.streams import ExecResult
+from sregym_env.runtime.numbers import whole
 from sregym_env.sim.processes.context import ProcessContext
 from sregym_env.sim.programs.mongo_shell.script import evaluate
 from sregym_env.sim.programs.mongo_shell.session import Session
@@ -161,7 +162,7 @@ def connect_options(arguments: Sequence[str]) -> tuple[dict[str, str], list[str]
 def unusable_port(options: Mapping[str, str]) -> str:
     """What is wrong with ``--port``, in the words of ``mongo::HostAndPort``; empty when it can be used."""
     text = options.get("port", "0")
-    if text.isdecimal() and int(text) < 65536:
+    if whole(text, 65536) < 65536:
         return ""
     return (
         f'FailedToParse: Bad digit "{text[:1]}" while parsing {text}'
@@ -194,7 +195,7 @@ def _address(options: dict[str, str], positional: list[str]) -> tuple[str, int, 
             database = names[0]
     if ":" in host:
         host, _, number = host.partition(":")
-        port = port or int(number) if number.isdecimal() else 27017
+        port = port or whole(number, 27017)
     return host, port or 27017, database, files
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sregym_env.runtime.numbers import whole
 from sregym_env.sim.processes.context import ProcessContext
 from sregym_env.sim.programs.postgres import sessions, storage
 from sregym_env.sim.programs.postgres.catalog import Cluster
@@ -111,7 +112,7 @@ def _reserved(ctx: ProcessContext) -> int:
 
 
 def _whole(text: str, default: int) -> int:
-    return int(text) if text.isdecimal() and len(text) < 10 else default
+    return whole(text, default, 9)
 
 
 def detail(error: PgError) -> str:

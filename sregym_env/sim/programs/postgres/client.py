@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from sregym_env.cluster.streams import ExecResult
+from sregym_env.runtime.numbers import whole
 from sregym_env.sim.processes.context import ProcessContext
 from sregym_env.sim.programs.defaults import MIB, Quiet
 from sregym_env.sim.programs.postgres import admission, meta, sessions, storage
@@ -192,7 +193,7 @@ def _target(given: Mapping[str, str], env: Mapping[str, str], ctx: ProcessContex
     user = given.get("U") or more.get("user") or env.get("PGUSER") or _os_user(ctx)
     return Target(
         given.get("h") or more.get("host") or env.get("PGHOST", ""),
-        int(port_text) if port_text.isdecimal() and int(port_text) < 65536 else PORT,
+        int(port_text) if whole(port_text, 65536) < 65536 else PORT,
         user,
         database or env.get("PGDATABASE") or user,
         more.get("password") or env.get("PGPASSWORD", ""),

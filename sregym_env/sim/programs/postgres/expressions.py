@@ -13,6 +13,7 @@ from typing import Any, Protocol
 import re2
 
 from sregym_env.runtime.clock import SECOND
+from sregym_env.runtime.numbers import whole
 from sregym_env.sim.programs.postgres.errors import Refused, refuse
 from sregym_env.sim.programs.postgres.tree import (
     Among,
@@ -612,7 +613,7 @@ def converted(value: Any, kind: str, catalogue: Callable[[str, Any], Any] | None
             return _TRUTHS[text.lower()]
         case "character varying" | "character":
             limit = inside.rstrip(")")
-            return text[: int(limit)] if limit.isdecimal() else text
+            return text[: whole(limit, None)]
         case "interval":
             return value if isinstance(value, timedelta) else _span(text, wrong)
         case "timestamp with time zone" | "timestamp without time zone":

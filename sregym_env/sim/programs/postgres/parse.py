@@ -10,6 +10,7 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import Any, Literal
 
+from sregym_env.runtime.numbers import whole
 from sregym_env.sim.programs.postgres import tree
 from sregym_env.sim.programs.postgres.errors import Refused, refuse
 from sregym_env.sim.programs.postgres.tokens import Token, scan
@@ -1239,7 +1240,8 @@ class _Parser:
 
 def _numeral(text: str) -> int | Decimal:
     """A number: a bigint where it fits, else a numeric."""
-    return int(text) if text.isdecimal() and len(text) < 19 else Decimal(text[:1000])
+    found = whole(text, None)
+    return Decimal(text[:1000]) if found is None else found
 
 
 def _with(select: Select, **changes: Any) -> Select:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from sregym_env.runtime.clock import seconds
 from sregym_env.runtime.frozen import evolve
+from sregym_env.runtime.numbers import whole
 from sregym_env.sim.processes.context import ProcessContext
 from sregym_env.sim.programs.defaults import MIB, Quiet
 from sregym_env.sim.programs.postgres import admission, sessions, storage
@@ -78,7 +79,7 @@ def pools(config: Mapping[str, Mapping[str, str]]) -> Iterator[Pool]:
 
 
 def _whole(text: str | None, default: int) -> int:
-    return int(text) if text and text.isdecimal() and len(text) < 7 else default
+    return whole(text or "", default, 6)
 
 
 class PgBouncer(Quiet):

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from sregym_env.runtime.frozen import evolve
+from sregym_env.runtime.numbers import whole
 from sregym_env.sim.processes.context import ProcessContext
 from sregym_env.sim.programs.defaults import MIB, Quiet
 from sregym_env.sim.programs.postgres import admission, client, sessions, storage, views
@@ -147,7 +148,7 @@ class Postgres(Quiet):
         if reason != "ready":
             return
         text = storage.setting(ctx, "port")
-        port = int(text) if text.isdecimal() and 0 < int(text) < 65536 else 5432
+        port = int(text) if 0 < whole(text, 0) < 65536 else 5432
         try:
             ctx.listen(port)
         except OSError:
@@ -283,13 +284,13 @@ def _invalid(ctx: ProcessContext) -> str:
     """What is wrong with the settings, if they keep the server from starting."""
     for name, least, most in (("max_connections", 1, 262143), ("port", 1, 65535)):
         text = storage.setting(ctx, name)
-        if not text.isdecimal():
+        if not (text.isascii() and text.isdecimal()):
             return f'invalid value for parameter "{name}": "{text}"'
         if not least <= int(text[:12]) <= most:
             return f'{text} is outside the valid range for parameter "{name}" ({least} .. {most})'
     reserved = storage.setting(ctx, "superuser_reserved_connections")
     most_connections = int(storage.setting(ctx, "max_connections"))
-    if reserved.isdecimal() and int(reserved) >= most_connections:
+    if whole(reserved, 0) >= most_connections:
         return (
             f'"superuser_reserved_connections" ({reserved}) plus "reserved_connections" (0) must be less than '
             f'"max_connections" ({most_connections})'

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from sregym_env.runtime.clock import SECOND, seconds
+from sregym_env.runtime.numbers import whole
 from sregym_env.runtime.streams import keyed_bits
 from sregym_env.sim.containers import view
 from sregym_env.sim.processes.context import ProcessContext
@@ -155,7 +156,7 @@ def milliseconds(text: str) -> int:
     for unit, scale in (("ms", 1), ("min", 60_000), ("s", 1000), ("h", 3_600_000)):
         if text.endswith(unit) and text[: -len(unit)].strip().isdecimal():
             return int(text[: -len(unit)]) * scale
-    return int(text) if text.isdecimal() else 0
+    return whole(text, 0)
 
 
 # --- rows that clients have inserted ------------------------------------------------------------------------

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from sregym_env.kube.durations import parse_duration
+from sregym_env.runtime.numbers import whole
 from sregym_env.sim.network import local_ports
 from sregym_env.sim.processes.context import ProcessContext
 from sregym_env.sim.programs import consul
@@ -86,7 +87,7 @@ class Policy:
             patience = parse_duration(timeout) / 1e9 if timeout else 0.0
         except ValueError:
             patience = 0.0
-        return patience, 1 + int(retries) if retries.isdecimal() and len(retries) < 6 else 1, 0.0, 1.0
+        return patience, 1 + whole(retries, 0, 5), 0.0, 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +131,7 @@ def fixed(ctx: ProcessContext, address: At) -> tuple[str, int]:
         found = host, number(value(ctx, address.port))
     else:
         name, _, port = host.partition(",")[0].partition(":")
-        found = name, int(port) if port.isdecimal() else 0
+        found = name, whole(port, 0)
     return found[0] or address.otherwise[0], found[1] or address.otherwise[1]
 
 

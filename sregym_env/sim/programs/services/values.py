@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sregym_env.kube.durations import rfc3339
+from sregym_env.runtime.numbers import whole
 from sregym_env.sim.processes.context import ProcessContext
 
 
@@ -69,7 +70,7 @@ def value(ctx: ProcessContext, of: Value) -> str:
 
 def number(text: str) -> int:
     """A port; 0 for what is none."""
-    return int(text) if text.isdecimal() and int(text) < 65536 else 0
+    return int(text) if whole(text, 65536) < 65536 else 0
 
 
 def filled_in(ctx: ProcessContext, text: str) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from sregym_env.kube.types import Manifest
+from sregym_env.runtime.numbers import is_whole
+from sregym_env.runtime.numbers import whole as number_of
 from sregym_env.tools.kubectl.call import Call, Verb
 from sregym_env.tools.kubectl.create.generator import COMMON, Generator, Make, verb
 from sregym_env.tools.kubectl.errors import failure
@@ -35,16 +37,17 @@ def _service(kind: str) -> Make:
 def _port(text: str) -> dict[str, Any]:
     number, _, target = text.partition(":")
     port = _unsigned(number)
-    aim: Any = port if not target else int(target) if target.isdigit() else target
+    aim: Any = port if not target else number_of(target, target)
     return {"name": text.replace(":", "-"), "port": port, "protocol": "TCP", "targetPort": aim}
 
 
 def _unsigned(text: str) -> int:
-    if not text.isdigit():
+    if not is_whole(text):
         raise failure(f'strconv.ParseUint: parsing "{text}": invalid syntax')
-    if int(text) > 65535:
+    number = number_of(text, 65536)
+    if number > 65535:
         raise failure(f'strconv.ParseUint: parsing "{text}": value out of range')
-    return int(text)
+    return number
 
 
 def _ingress(call: Call, _name: str) -> Manifest:
@@ -77,7 +80,12 @@ def _backend(text: str, whole: str) -> Manifest:
         raise failure(
             f"rule {whole} is invalid and should be in format host/path=svcname:svcport[,tls[=secret]]"
         )
-    return {"service": {"name": service, "port": {"number": int(port)} if port.isdigit() else {"name": port}}}
+    return {
+        "service": {
+            "name": service,
+            "port": {"name": port} if (number := number_of(port)) is None else {"number": number},
+        }
+    }
 
 
 def _rules(texts: tuple[str, ...]) -> Manifest:

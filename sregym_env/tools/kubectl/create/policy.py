@@ -6,6 +6,7 @@ from typing import Any
 
 from sregym_env.kube.selectors import parse_labels
 from sregym_env.kube.types import Manifest
+from sregym_env.runtime.numbers import is_whole, whole
 from sregym_env.tools.kubectl.call import Call
 from sregym_env.tools.kubectl.create.generator import Generator, verb
 from sregym_env.tools.kubectl.errors import failure
@@ -63,10 +64,10 @@ def _pdb(call: Call, _name: str) -> Manifest:
     if least and most:
         raise failure("min-available and max-unavailable cannot be both specified")
     amount = str(least or most)
-    if not amount.removesuffix("%").isdigit():
+    if not is_whole(amount.removesuffix("%")):
         raise failure(f"invalid format specified for {'min-available' if least else 'max-unavailable'}")
     spec: dict[str, Any] = {
-        "minAvailable" if least else "maxUnavailable": int(amount) if amount.isdigit() else amount,
+        "minAvailable" if least else "maxUnavailable": whole(amount, amount),
         "selector": _label_selector(str(flags["selector"])),
     }
     status = dict.fromkeys(("currentHealthy", "desiredHealthy", "disruptionsAllowed", "expectedPods"), 0)

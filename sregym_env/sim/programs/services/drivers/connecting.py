@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import inf
 
 from sregym_env.kube.quantity import milli
+from sregym_env.runtime.numbers import whole
 from sregym_env.sim.processes.context import ProcessContext
 from sregym_env.sim.programs.services.peers import Peer
 from sregym_env.sim.programs.services.values import config
@@ -26,7 +27,7 @@ def workers(ctx: ProcessContext) -> int:
 def lives(ctx: ProcessContext, peer: Peer) -> float:
     """Seconds after which the C++ services' pools close a connection to a peer, as their configuration says."""
     found = config(ctx).get(f"{peer.name}.keepalive_ms", "")
-    return float(found) / 1000 if str(found).isdecimal() and int(found) else inf
+    return whole(str(found), 0) / 1000 or inf
 
 
 def address(ctx: ProcessContext, host: str, port: int) -> str:

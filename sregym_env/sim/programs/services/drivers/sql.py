@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from urllib.parse import parse_qsl, unquote, urlsplit
 
+from sregym_env.runtime.numbers import whole
 from sregym_env.sim.processes.context import ProcessContext
 from sregym_env.sim.programs.postgres.errors import PgError, reported
 from sregym_env.sim.programs.services.drivers.connecting import address, client
@@ -72,7 +73,7 @@ def _made(found: dict[str, str]) -> Dsn:
     user = found.get("user", "")
     return Dsn(
         found.get("host", ""),
-        int(port) if port.isdecimal() else PORT,
+        whole(port, PORT),
         user,
         found.get("password", ""),
         found.get("database", "") or user,
