@@ -35,7 +35,10 @@ SOON = (20.0, 120.0)
 SURGED = 0.4
 """How often a workload that is rolled out is scaled up for it, and down again."""
 
-ROLLING = ("image", "env", "restart", "resources", "probe", "scale", "job", "cronjob")
+REPLACING = ("image", "env", "restart", "resources", "probe", "scale")
+"""Kinds of changes that replace pods of a component, or add some."""
+
+ROLLING = (*REPLACING, "job", "cronjob")
 """Kinds of changes that make pods."""
 
 SORTS = {"rolling": 0.6, "still": 0.27, "beside": 0.13}
@@ -184,7 +187,7 @@ def _followed(world: Changing, chance: Chance, change: changes.Change) -> Iterat
     if chance.yes("followed", FOLLOWED):
         world.advance(chance.uniform("follows", *SOON))
         draw = chance.at("more")
-        more = changes.drawn(world.app, draw, components=(change.component,), kinds=ROLLING)
+        more = changes.drawn(world.app, draw, components=(change.component,), kinds=REPLACING)
         if more is not None:
             yield more
 
