@@ -473,7 +473,7 @@ _ALL = (
         (
             "node_selector volume other_node|conflict /22",
             "node volume pinned other_node /22",
-            "volume node conflict",
+            "volume node at_odds",
             "volume other_node node_selector|pinned node /18",
             "node_selector|pinned volume conflict|no_node /18",
             "node_selector volume /8",

@@ -98,6 +98,7 @@ NEED_NODES = (
     "stale_coredns_config",
     "storage_user_unregistered",
     "autoscaler_counts_others",
+    "connection_table_full",
     "liveness_kills_under_load",
     "cron_jobs_never_finish",
     "gitops_reverts",
