@@ -11,7 +11,7 @@ from sregym_env.runtime.numbers import whole
 from sregym_env.shell.commands.arguments import UsageError, options, reason
 from sregym_env.shell.commands.lines import refused
 from sregym_env.shell.commands.printed import Printed
-from sregym_env.shell.files import DirectoryEntry, Entry, FileEntry, SymlinkEntry
+from sregym_env.shell.files import DirectoryEntry, Entry, FileEntry, LateEntry, SymlinkEntry
 from sregym_env.shell.run import Call, Program
 
 
@@ -23,7 +23,9 @@ def mode_text(entry: Entry) -> str:
 
 
 def size_of(entry: Entry) -> int:
-    """Bytes of a file, or what a directory takes."""
+    """Bytes of a file, none where the kernel writes it for who reads it, or what a directory takes."""
+    if isinstance(entry, LateEntry):
+        return 0
     if isinstance(entry, FileEntry):
         return len(entry.content)
     return 4096 if isinstance(entry, DirectoryEntry) else len(entry.target)

@@ -456,6 +456,14 @@ def _offering(world: SimWorld) -> list[Process]:
     return [each for each in world.processes.values() if hasattr(world.programs[each.program], "offers")]
 
 
+def _declared(world: SimWorld) -> tuple[Any, ...]:
+    """What the application is made of and where: what its manifests say is read where it takes effect."""
+    app = world._app
+    if app is None:
+        return ()
+    return (app.namespaces, app.components, [(part.namespaces, part.components) for part in app.parts])
+
+
 _READERS: Mapping[str, Callable[[SimWorld, Any], Any]] = {
     "pod": lambda world, key: _shape(world.store.get("pods", *key)),
     "address": lambda world, ip: _shape(_at(world, ip)),
@@ -465,7 +473,7 @@ _READERS: Mapping[str, Callable[[SimWorld, Any], Any]] = {
     "port": lambda world, slot: _claimed(world).get(slot),
     "naming": lambda world, _: present(world).naming,
     "ground": lambda world, _: present(world).ground,
-    "app": lambda world, _: world._app,
+    "app": lambda world, _: _declared(world),
     "offering": lambda world, _: _offering(world),
     "process": lambda world, key: world.processes.get(key),
     "volume": lambda world, name: world.volumes.get(name),

@@ -280,6 +280,11 @@ class ProcessContext:
         """Like :meth:`settle` for one entry of a mapping in the state."""
         note_state(self.world, self.process, {f"{name}.{key}": value})
 
+    def learn(self, what: Any) -> None:
+        """While serving: what the program learns from these requests. Its ``learned`` is given it once they have been served, and again
+        whenever users are looked at who still make them."""
+        note_state(self.world, self.process, {"": what})
+
 
 def evaluation(
     world: SimWorld,
@@ -295,7 +300,7 @@ def evaluation(
 def note_state(world: SimWorld, process: Process, state: Mapping[str, Any]) -> None:
     """Have a process's state changed a moment after the present evaluation, which itself changes nothing.
 
-    A name ``mapping.key`` changes one entry of a mapping.
+    A name ``mapping.key`` changes one entry of a mapping; what has no name is for the program's ``learned``.
     """
     entry = (process.key, process.restart, tuple(sorted(state.items())))
     if world.inquiry is None:

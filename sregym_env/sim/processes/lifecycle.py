@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from sregym_env.cluster.app import Image
 from sregym_env.cluster.disturbances import DiskCorruption, DiskReadErrors, Disturbance
@@ -94,12 +95,19 @@ def _wake(world: SimWorld, key: ProcessKey, restart: int, reason: str) -> None:
 def _settle(world: SimWorld) -> None:
     for key, restart, items in world.memory.pop("program.settle", ()):
         process = world.processes.get(key)
-        if process is not None and process.restart == restart:
-            state = dict(process.state)
-            for name, value in items:
-                outer, dot, inner = name.partition(".")
-                state[outer] = {**state.get(outer, {}), inner: value} if dot else value
-            world.change_process(key, state=state)
+        if process is None or process.restart != restart:
+            continue
+        for name, value in items:
+            _remember(ProcessContext(world, world.processes[key]), name, value)
+
+
+def _remember(ctx: ProcessContext, name: str, value: Any) -> None:
+    """Have a process remember what requests have left."""
+    if not name:
+        ctx.world.programs[ctx.process.program].learned(ctx, value)
+        return
+    outer, dot, inner = name.partition(".")
+    ctx.update(**{outer: {**ctx.process.state.get(outer, {}), inner: value} if dot else value})
 
 
 HANDLERS: Mapping[str, Handler] = {

@@ -149,7 +149,7 @@ class Kafka(Quiet):
 
     @staticmethod
     def _deliver(ctx: ProcessContext, name: str, group: groups.Group) -> None:
-        """Give every record to a group's member, and note when its pace changes. The producer does not wait."""
+        """Give every record to a group's member, and learn its pace. The producer does not wait."""
         process = groups.member(ctx, group)
         pace = 0.0
         if process is not None:
@@ -161,9 +161,11 @@ class Kafka(Quiet):
                 waits=False,
             )
             pace = max(flow.latency, groups.FASTEST) if flow.ok or flow.latency < CONSUMED_WITHIN else 0.0
-        last = group.paces[-1][1] if group.paces else 0.0
-        if abs(pace - last) > 0.05 * max(pace, last):
-            ctx.settle_entry("groups", name, groups.paced(group, ctx.now(), pace))
+        ctx.learn((name, pace))
+
+    def learned(self, ctx: ProcessContext, what: tuple[str, float]) -> None:
+        """Note the pace of a group's member."""
+        groups.pace(ctx, *what)
 
     def request(self, ctx: ProcessContext, request: HttpRequest, port: int) -> HttpResponse | None:
         """It takes HTTP for a request of impossible size, and hangs up."""

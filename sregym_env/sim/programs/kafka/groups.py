@@ -9,7 +9,7 @@ member's pace changed.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -27,6 +27,8 @@ DELIVERY = 0
 that the consumer has opened, and only the broker knows of this one."""
 FASTEST = 0.0005
 """Seconds per record of a consumer that does nothing with them (assumed)."""
+_SAME = 0.05
+"""Share by which a pace may differ from another one that it counts as."""
 SESSION_TIMEOUT = 45.0
 """Seconds after its last heartbeat at which a member counts as gone (``session.timeout.ms``)."""
 
@@ -43,8 +45,9 @@ class Group:
     member_id: str
     host: str
     """The member's address."""
-    paces: tuple[tuple[int, float], ...]
-    """From when (microseconds since the Unix epoch) the member took how many seconds per record; 0 for none at all."""
+    paces: tuple[tuple[int, float], ...] = field(compare=False)
+    """From when (microseconds since the Unix epoch) the member took how many seconds per record; 0 for none at all. What becomes of
+    requests does not depend on it, and what is known of them stays good when it changes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,9 +143,15 @@ def rejoin(broker: ProcessContext) -> bool:
     return lost
 
 
-def paced(group: Group, now: int, seconds: float) -> Group:
-    """A group whose member takes another time per record from now on."""
-    return evolve(group, paces=(*group.paces, (now, seconds)))
+def pace(broker: ProcessContext, name: str, seconds: float) -> None:
+    """Note that the member of a group takes so long per record from now on, where that is another time than before."""
+    group = groups(broker).get(name)
+    if group is None:
+        return
+    last = group.paces[-1][1] if group.paces else 0.0
+    if abs(seconds - last) > _SAME * max(seconds, last):
+        paced = evolve(group, paces=(*group.paces, (broker.now(), seconds)))
+        broker.update(groups={**groups(broker), name: paced})
 
 
 def position(broker: ProcessContext, group: Group) -> Position:
