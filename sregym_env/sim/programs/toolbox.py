@@ -151,8 +151,8 @@ def save(ctx: ProcessContext, shell: Shell, before: Mapping[str, str]) -> str:
             continue
         try:
             view.write(ctx.world, ctx.process, path, text)
-        except OSError:
-            complaints.append(f"sh: can't create {path}: Read-only file system\n")
+        except OSError as error:
+            complaints.append(f"sh: can't create {path}: {error.strerror}\n")
     return "".join(complaints)
 
 
@@ -500,8 +500,8 @@ def _dd(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> E
     if target and not target.startswith("/dev/"):
         try:
             view.write(ctx.world, ctx.process, shell.resolve(target), "")
-        except OSError:
-            return _fail(f"dd: can't open '{target}': Read-only file system\n")
+        except OSError as error:
+            return _fail(f"dd: can't open '{target}': {error.strerror}\n")
     count = options.get("count", "1")
     return ExecResult(stderr=f"{count}+0 records in\n{count}+0 records out\n")
 

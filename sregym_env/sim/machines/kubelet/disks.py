@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
-from sregym_env.kube.quantity import bytes_
 from sregym_env.kube.types import Manifest
+from sregym_env.runtime.clock import SECOND
+from sregym_env.sim.containers import node_files, spooling
 from sregym_env.sim.programs.machine import kubelet_unit
 from sregym_env.sim.programs.yaml_files import document, under
 from sregym_env.sim.world import SimWorld
-from sregym_env.sim.world.figures import FOR_USERS, disk_used
+from sregym_env.sim.world.figures import FOR_USERS
 
 SIGNALS = ("nodefs.available", "imagefs.available")
 """What of a disk may run short; both lie on the same one."""
+USUAL: Mapping[str, str] = {"nodefs.available": "10%", "imagefs.available": "15%"}
+"""What a kubelet wants that is told nothing (``eviction.DefaultEvictionHard``)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,25 +31,49 @@ class Shortage:
 
 
 def shortage(world: SimWorld, node: Manifest) -> Shortage | None:
-    """What a machine's disk lacks by the settings of its kubelet; those that it had when its machine was set up it meets."""
-    text = kubelet_unit.loaded_text(world, node["metadata"]["name"])
-    if not text:
-        return None
-    hard = _hard(text)
-    if not hard:
-        return None
-    size = int(bytes_(str((node.get("status") or {}).get("capacity", {}).get("ephemeral-storage", "0"))))
-    free = int(size * (1.0 - disk_used(world.plan, node["metadata"]["name"])) * FOR_USERS)
-    for signal in SIGNALS:
-        wanted = kubelet_unit.threshold(str(hard.get(signal, "")), size)
-        if wanted is not None and free < wanted:
-            return Shortage(wanted, free)
-    return None
+    """What a machine's disk lacks by the settings of its kubelet; those that it had when its machine was set up it meets unless
+    somebody has filled the disk since."""
+    wanted, free = _wanted(world, node), available(world, node["metadata"]["name"])
+    short = next((each for each in wanted if free < each), None)
+    return None if short is None else Shortage(short, free)
 
 
+def watched(world: SimWorld, node: str) -> bool:
+    """Whether a machine's disk may be short: its kubelet was given other settings, or programs fill it."""
+    return bool(kubelet_unit.loaded_text(world, node) or spooling.held(world, node))
+
+
+def available(world: SimWorld, node: str) -> int:
+    """Bytes of a machine's disk that are free for users."""
+    return max(int((spooling.room(world, node) - spooling.filled(world, node)) * FOR_USERS), 0)
+
+
+def until_short(world: SimWorld, node: Manifest) -> int | None:
+    """Microseconds until a disk that fills will be short, as things go now; None where it does not fill."""
+    name = node["metadata"]["name"]
+    knots, wanted = spooling.held(world, name), _wanted(world, node)
+    if not knots or knots[-1].slope <= 0 or not wanted:
+        return None
+    left = available(world, name) - max(wanted)
+    return max(int(left / FOR_USERS / knots[-1].slope * SECOND), 0)
+
+
+def _wanted(world: SimWorld, node: Manifest) -> list[int]:
+    """Bytes that a kubelet wants to be free, signal by signal."""
+    name = node["metadata"]["name"]
+    text = kubelet_unit.loaded_text(world, name)
+    hard = _hard(text or node_files.machine_files(node_files.setup(world, name))[node_files.CONFIG])
+    size = spooling.size(world, name)
+    found = (kubelet_unit.threshold(str(hard.get(signal, "")), size) for signal in SIGNALS)
+    return [each for each in found if each is not None]
+
+
+@lru_cache(maxsize=64)
 def _hard(text: str) -> Mapping[str, Any]:
     try:
         found = under(document(text), "evictionHard")
     except ValueError:
         return {}
+    if found is None:
+        return USUAL
     return found if isinstance(found, Mapping) else {}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,6 +13,7 @@ from sregym_env.runtime.clock import MINUTE, SECOND
 from sregym_env.runtime.streams import keyed_bits
 from sregym_env.sim import apiserver
 from sregym_env.sim.apiserver import events
+from sregym_env.sim.containers import spooling
 from sregym_env.sim.containers.resources import allocatable, pod_requests
 from sregym_env.sim.machines.kubelet import disks
 from sregym_env.sim.machines.kubelet.state import PodRecord
@@ -31,6 +31,7 @@ CRITICAL = 2_000_000_000
 
 def look(world: SimWorld) -> None:
     """Evict one pod from every node whose memory or disk is short, and keep the pressure conditions."""
+    spooling.look(world)
     used: dict[str, int] = {}
     for process in world.processes.values():
         used[process.node] = used.get(process.node, 0) + process.memory
@@ -50,7 +51,7 @@ def look(world: SimWorld) -> None:
             if world.clock - world.memory[slot] >= TRANSITION:
                 del world.memory[slot]
                 _set_pressure(world, node, _MEMORY, False)
-        if kubelet_unit.loaded_text(world, name) and f"node.down:{name}" not in world.memory:
+        if disks.watched(world, name) and f"node.down:{name}" not in world.memory:
             again = _look_at_disk(world, name) or again
     _check_empty_dirs(world)
     if again:
@@ -66,12 +67,25 @@ def _look_at_disk(world: SimWorld, name: str) -> bool:
     if short is not None:
         world.memory[slot] = world.clock
         _set_pressure(world, node, _DISK, True)
-        return _evict_from_disk(world, name, short)
+        # Files may be removed at any time: whoever is pressed looks on.
+        return _evict_from_disk(world, name, short) or bool(spooling.held(world, name))
+    _look_when_short(world, node)
     if slot in world.memory and world.clock - world.memory[slot] < TRANSITION:
         return True
     world.memory.pop(slot, None)
     _set_pressure(world, node, _DISK, False)
     return False
+
+
+def _look_when_short(world: SimWorld, node: Manifest) -> None:
+    """Have a kubelet look at its disk when that will be short, as it fills now."""
+    delay, slot = disks.until_short(world, node), f"disk.watch:{node['metadata']['name']}"
+    if delay is None:
+        return
+    due, known = world.clock + max(delay, MONITOR), world.memory.get(slot)
+    if known is None or known <= world.clock or due < known:
+        world.memory[slot] = due
+        world.after(due - world.clock, "kubelet.look")
 
 
 def _evict_from_disk(world: SimWorld, name: str, short: disks.Shortage) -> bool:
@@ -121,10 +135,10 @@ def _stays(pod: Manifest) -> bool:
 
 
 def _on_disk(world: SimWorld, pod: Manifest) -> int:
-    """Bytes of a disk that a pod has filled: its log, and what it has written outside its volumes."""
+    """Bytes of a disk that a pod has filled: its log, and what it has written outside its volumes and to scratch space. What it has
+    written to a path of its machine is nobody's."""
     uid = pod["metadata"]["uid"]
-    written = sum(_layer(world, uid, container["name"]) for container in pod["spec"]["containers"])
-    return written + 4096 * (6 + keyed_bits("log", uid) % 900)
+    return spooling.written_by(world, uid) + 4096 * (6 + keyed_bits("log", uid) % 900)
 
 
 def _check_empty_dirs(world: SimWorld) -> None:
@@ -139,7 +153,7 @@ def _check_empty_dirs(world: SimWorld) -> None:
         pod = world.store.get("pods", record.namespace, record.name)
         for volume in () if pod is None or kind != "emptydir" else pod["spec"].get("volumes", ()):
             limit = (volume.get("emptyDir") or {}).get("sizeLimit") if volume["name"] == name else None
-            if pod is not None and limit is not None and _size(world.volumes[slot]) > bytes_(limit):
+            if pod is not None and limit is not None and spooling.size_of(world, slot) > bytes_(limit):
                 _fail(world, pod, record, f'Usage of EmptyDir volume "{name}" exceeds the limit "{limit}". ')
     for uid in written:
         _check_ephemeral_storage(world, uid)
@@ -170,7 +184,7 @@ def _check_ephemeral_storage(world: SimWorld, uid: str) -> None:
         return
     used = sum(_layer(world, uid, container["name"]) for container in pod["spec"]["containers"])
     on_disk = [v["name"] for v in pod["spec"].get("volumes") or () if _is_on_disk(v)]
-    used += sum(_size(world.volumes.get(f"emptydir/{uid}/{name}", "")) for name in on_disk)
+    used += sum(spooling.size_of(world, f"emptydir/{uid}/{name}") for name in on_disk)
     if used > total:
         text = (
             f"Pod ephemeral local storage usage exceeds the total limit of containers {format_bytes(total)}. "
@@ -182,20 +196,13 @@ def _layer(world: SimWorld, uid: str, container: str) -> int:
     """Bytes that a container has written outside its volumes since it was last started."""
     process = world.processes.get((uid, container))
     return (
-        0 if process is None else _size(world.volumes.get(f"overlay/{uid}/{container}/{process.restart}", ""))
+        0 if process is None else spooling.size_of(world, f"overlay/{uid}/{container}/{process.restart}")
     )
 
 
 def _is_on_disk(volume: Manifest) -> bool:
     source = volume.get("emptyDir")
     return source is not None and source.get("medium", "") != "Memory"
-
-
-def _size(content: Any) -> int:
-    """Bytes of a volume's content: files by name, or a text."""
-    if isinstance(content, Mapping):
-        return sum(_size(part) for part in content.values())
-    return len(content.encode()) if isinstance(content, str) else 0
 
 
 def _fail(world: SimWorld, pod: Manifest, record: PodRecord, message: str) -> None:
