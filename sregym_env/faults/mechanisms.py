@@ -1234,6 +1234,25 @@ _ALL = (
         through=("unsatisfiable_node_selector", "cordoned_nodes"),
     ),
     Mechanism(
+        "disk_filled",
+        "disks",
+        (
+            "disk_full writer|fills_disk|unbounded|exhausts|retention /16",
+            "fills_disk disk|host_path /12",
+            "writer unbounded|retention disk|host_path|eviction /16",
+        ),
+        valued=("VALUE disk_full|fills_disk|retention|host_path /20",),
+        unlike=("eviction_threshold !disk_full|fills_disk",),
+        kinds=("Node", "Deployment", "DaemonSet", "Pod"),
+        kin=("eviction_threshold_too_high",),
+        through=(
+            "eviction_threshold_too_high",
+            "unsatisfiable_node_selector",
+            "cordoned_nodes",
+            "volume_node_conflict",
+        ),
+    ),
+    Mechanism(
         "kubelet_not_running",
         "disks",
         ("kubelet_ended",),

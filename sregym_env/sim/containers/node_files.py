@@ -232,7 +232,11 @@ def written_below(world: SimWorld, node: str, path: str) -> Mapping[str, Any]:
     if not prefix or not changed:
         return changed
     prefix += "/"
-    return {name[len(prefix) :]: text for name, text in changed.items() if name.startswith(prefix) and name != prefix}
+    return {
+        name[len(prefix) :]: text
+        for name, text in changed.items()
+        if name.startswith(prefix) and name != prefix
+    }
 
 
 def present(world: SimWorld, node: str) -> Mapping[str, Any]:

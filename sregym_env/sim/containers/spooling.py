@@ -251,9 +251,7 @@ def _places(world: SimWorld, node: str) -> Iterator[str]:
 def _count(world: SimWorld, node: str) -> float:
     """What files of which the bytes are counted have on a disk now, found by looking at all of them."""
     growing = {
-        (each.place, each.name)
-        for each in streams(world).values()
-        if each.node == node and not each.unlinked
+        (each.place, each.name) for each in streams(world).values() if each.node == node and not each.unlinked
     }
     total = sum(each.at(world.clock) for each in streams(world).values() if each.node == node)
     for place in _places(world, node):

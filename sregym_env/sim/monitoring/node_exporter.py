@@ -9,11 +9,11 @@ import numpy as np
 
 from sregym_env.kube import quantity
 from sregym_env.runtime.clock import SECOND
+from sregym_env.sim.containers import spooling
 from sregym_env.sim.monitoring.machines_up import node_targets, nodes, powered
 from sregym_env.sim.monitoring.metrics import SYSTEM_CPU, SYSTEM_MEMORY
 from sregym_env.sim.monitoring.readings import Times, Values
 from sregym_env.sim.monitoring.scrapes import Family, Job, Question, Row, Target, shaken, steady
-from sregym_env.sim.containers import spooling
 from sregym_env.sim.network import conntrack
 from sregym_env.sim.world.figures import FOR_USERS, disk_used, losing
 

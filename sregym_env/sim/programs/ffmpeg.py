@@ -20,7 +20,9 @@ from sregym_env.sim.world.program import Usage
 
 SEGMENT, DONE = "segment", "done"
 """Why it is woken: the next segment is due, it has made as much as it was told."""
-SWITCHES = frozenset("-hide_banner -nostdin -re -y -n -nostats -stats -an -vn -sn -dn -report -shortest -copyts".split())
+SWITCHES = frozenset(
+    "-hide_banner -nostdin -re -y -n -nostats -stats -an -vn -sn -dn -report -shortest -copyts".split()
+)
 """Options without a value; all others have one."""
 KEY_FRAMES = 10.0
 """Seconds between two key frames by libx264's own settings at 25 frames a second: a segment begins with one."""
@@ -87,7 +89,7 @@ class Ffmpeg(Quiet):
     def wake(self, ctx: ProcessContext, reason: str) -> None:
         """Begin the next segment; end where there is no room, or where as much was made as was asked for."""
         state = ctx.process.state
-        if "orders" not in state:
+        if not state.get("orders"):
             return
         orders = Orders(*state["orders"])
         if reason == SEGMENT:
@@ -198,5 +200,7 @@ def _path(orders: Orders, made: int, now: int) -> str:
         return format_date(now, orders.output[:1000])
     number = orders.first + (made % orders.wrap if orders.wrap else made)
     return _NUMBER.sub(
-        lambda found: str(number).rjust(int(found[2] or "0"), "0" if found[1] else " "), orders.output, count=1
+        lambda found: str(number).rjust(int(found[2] or "0"), "0" if found[1] else " "),
+        orders.output,
+        count=1,
     )

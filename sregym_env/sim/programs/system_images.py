@@ -220,7 +220,12 @@ def _mongo(reference: str, version: str) -> Image:
     )
 
 
-_ENCODERS = {"4.4-ubuntu": "4.4.4", "5.1-ubuntu2204": "5.1.6", "6.1-ubuntu2404": "6.1.2", "7.1-ubuntu2404": "7.1.1"}
+_ENCODERS = {
+    "4.4-ubuntu": "4.4.4",
+    "5.1-ubuntu2204": "5.1.6",
+    "6.1-ubuntu2404": "6.1.2",
+    "7.1-ubuntu2404": "7.1.1",
+}
 """Published tags of ``jrottenberg/ffmpeg`` and the encoder in each."""
 
 _PEOPLE = (

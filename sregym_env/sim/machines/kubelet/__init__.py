@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from sregym_env.runtime.clock import seconds
-from sregym_env.sim.containers.volumes import mounted
 from sregym_env.sim.containers import spooling
+from sregym_env.sim.containers.volumes import mounted
 from sregym_env.sim.machines.kubelet import eviction, probes, reboots
 from sregym_env.sim.machines.kubelet.pods import CONTROLLER, forget, wake_node
 from sregym_env.sim.machines.kubelet.state import Container, PodRecord

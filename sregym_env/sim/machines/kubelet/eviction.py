@@ -195,9 +195,7 @@ def _check_ephemeral_storage(world: SimWorld, uid: str) -> None:
 def _layer(world: SimWorld, uid: str, container: str) -> int:
     """Bytes that a container has written outside its volumes since it was last started."""
     process = world.processes.get((uid, container))
-    return (
-        0 if process is None else spooling.size_of(world, f"overlay/{uid}/{container}/{process.restart}")
-    )
+    return 0 if process is None else spooling.size_of(world, f"overlay/{uid}/{container}/{process.restart}")
 
 
 def _is_on_disk(volume: Manifest) -> bool:
