@@ -55,13 +55,13 @@ class Knot(NamedTuple):
     """How many bytes such files have on a disk from an instant on."""
 
     time: int
-    count: float
+    amount: float
     slope: float
     """Per second."""
 
     def at(self, time: int) -> float:
         """The number at a later instant."""
-        return max(self.count + self.slope * (time - self.time) / SECOND, 0.0)
+        return max(self.amount + self.slope * (time - self.time) / SECOND, 0.0)
 
 
 _NONE: Mapping[ProcessKey, Stream] = {}

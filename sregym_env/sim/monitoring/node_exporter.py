@@ -119,7 +119,7 @@ def _written(question: Question, node: str, times: Times) -> Values:
     knots = spooling.held(question.world, node)
     found = steady(times, 0.0)
     for knot in knots:
-        later = knot.count + knot.slope * (times - knot.time) / SECOND
+        later = knot.amount + knot.slope * (times - knot.time) / SECOND
         found = np.where(times >= knot.time, np.maximum(later, 0.0), found)
     return np.asarray(found)
 

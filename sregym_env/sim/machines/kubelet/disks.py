@@ -58,11 +58,38 @@ def until_short(world: SimWorld, node: Manifest) -> int | None:
     return max(int(left / FOR_USERS / knots[-1].slope * SECOND), 0)
 
 
+def to_collect(world: SimWorld, node: Manifest) -> int:
+    """Bytes that a kubelet would free by removing images, by what its settings say of that; 0 where there is no need."""
+    name = node["metadata"]["name"]
+    size, left = spooling.size(world, name), available(world, name)
+    high, low = _collecting(_settings(world, name))
+    if not size or 100 - left * 100 // size < high:
+        return 0
+    return size * (100 - low) // 100 - left
+
+
+def _settings(world: SimWorld, name: str) -> str:
+    """The configuration by which a machine's kubelet runs."""
+    text = kubelet_unit.loaded_text(world, name)
+    return text or node_files.machine_files(node_files.setup(world, name))[node_files.CONFIG]
+
+
+@lru_cache(maxsize=64)
+def _collecting(text: str) -> tuple[int, int]:
+    """Percent of a disk in use at which images are removed, and those down to which."""
+    try:
+        config = document(text)
+    except ValueError:
+        config = None
+    found = (under(config, "imageGCHighThresholdPercent"), under(config, "imageGCLowThresholdPercent"))
+    high, low = (each if isinstance(each, int) and 0 < each <= 100 else None for each in found)
+    return 85 if high is None else high, 80 if low is None else low
+
+
 def _wanted(world: SimWorld, node: Manifest) -> list[int]:
     """Bytes that a kubelet wants to be free, signal by signal."""
     name = node["metadata"]["name"]
-    text = kubelet_unit.loaded_text(world, name)
-    hard = _hard(text or node_files.machine_files(node_files.setup(world, name))[node_files.CONFIG])
+    hard = _hard(_settings(world, name))
     size = spooling.size(world, name)
     found = (kubelet_unit.threshold(str(hard.get(signal, "")), size) for signal in SIGNALS)
     return [each for each in found if each is not None]

@@ -25,6 +25,8 @@ THRESHOLD = 100 * 2**20
 TRANSITION = 5 * MINUTE
 """How long pressure must have been over before the condition says so."""
 MONITOR = 10 * SECOND
+COLLECT = 5 * MINUTE
+"""How often a kubelet looks for images to remove (``ImageGCPeriod``)."""
 CRITICAL = 2_000_000_000
 """The priority of what a cluster cannot do without (``SystemCriticalPriority``)."""
 
@@ -64,6 +66,7 @@ def _look_at_disk(world: SimWorld, name: str) -> bool:
     short = None if node is None else disks.shortage(world, node)
     if node is None:
         return False
+    _collect_images(world, node)
     if short is not None:
         world.memory[slot] = world.clock
         _set_pressure(world, node, _DISK, True)
@@ -89,7 +92,8 @@ def _look_when_short(world: SimWorld, node: Manifest) -> None:
 
 
 def _evict_from_disk(world: SimWorld, name: str, short: disks.Shortage) -> bool:
-    """Fail the pod that uses most of the disk, lowest priority first; whether there was one.
+    """Fail the pod that uses most of the disk, first those that use more than they asked for, lowest priority first; whether there
+    was one.
 
     Pods that tolerate a short disk, as those of DaemonSets, stay: they would only come back.
     """
@@ -102,11 +106,20 @@ def _evict_from_disk(world: SimWorld, name: str, short: disks.Shortage) -> bool:
             continue
         used = _on_disk(world, pod)
         ranked.append(
-            (pod["spec"].get("priority", 0), -used, record.namespace, record.name, record, pod, used)
+            (
+                used <= _asked(pod),
+                pod["spec"].get("priority", 0),
+                -used,
+                record.namespace,
+                record.name,
+                record,
+                pod,
+                used,
+            )
         )
     if not ranked:
         return False
-    *_, record, pod, used = min(ranked, key=lambda entry: entry[:4])
+    *_, record, pod, used = min(ranked, key=lambda entry: entry[:5])
     container = pod["spec"]["containers"][0]
     request = ((container.get("resources") or {}).get("requests") or {}).get("ephemeral-storage", "0")
     message = (
@@ -117,6 +130,28 @@ def _evict_from_disk(world: SimWorld, name: str, short: disks.Shortage) -> bool:
     _note_disruption(world, pod, message)
     _fail(world, pod, record, message)
     return True
+
+
+def _asked(pod: Manifest) -> int:
+    """Bytes of a disk that a pod's containers ask for."""
+    total = 0
+    for container in pod["spec"]["containers"]:
+        requests = (container.get("resources") or {}).get("requests") or {}
+        total += int(bytes_(str(requests.get("ephemeral-storage", "0"))))
+    return total
+
+
+def _collect_images(world: SimWorld, node: Manifest) -> None:
+    """Every five minutes a kubelet whose disk is fuller than it wants looks for images that nobody uses; here there are none."""
+    name = node["metadata"]["name"]
+    slot, wanted = f"disk.collected:{name}", disks.to_collect(world, node)
+    if wanted <= 0 or world.clock - world.memory.get(slot, -COLLECT) < COLLECT:
+        return
+    world.memory[slot] = world.clock
+    text = f"Failed to garbage collect required amount of images. Attempted to free {wanted} bytes, but only found 0 bytes eligible to free."
+    events.record(
+        world, node, "Warning", "FreeDiskSpaceFailed", text, component="kubelet", host=name, uid=name
+    )
 
 
 def _stays(pod: Manifest) -> bool:
