@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -50,16 +50,19 @@ ROOTS = (
 )
 KINDS = ("deployments.apps", "deployments.apps", "daemonsets.apps")
 SLIPS = ("unset", "dated", "length", "count")
-"""How a bound gets lost: the wrap is gone; files are named after the time, which nothing wraps; segments are as many minutes long as
-seconds were meant; more of them are kept than there is room for."""
-LENGTH, HOURS = 60, 3600
-"""Seconds of a segment as they were meant, and as somebody wrote who thought of another unit."""
-MODEST, MODEST_LENGTH = "400k", 600
-"""What the other program makes, and seconds of its segments."""
-SHARE = 0.63
+"""How a bound gets lost: the wrap is gone; files are named after the time, which nothing wraps; a segment is a day long; more of
+them are kept than there is room for."""
+LENGTHS = (20, 30, 60)
+DAY = 86_400
+"""Seconds of a segment as they were meant, and as somebody wrote who wanted one for each day."""
+MODEST, MODEST_LENGTH = "4M", 1200
+"""What the other program makes, and seconds of its segments: as large as those of the first."""
+SHARE = 0.58
 """Of a disk: what has to be written at most until its kubelet is alarmed."""
 LOOK, STEPS, PATIENCE = 600.0, 3, 12
 """Seconds between two looks at the disks, how many there are at least, and how many while one still fills."""
+FREE = 0.14
+"""Of a disk: what has to be free, a little less than what a kubelet wants that is told nothing."""
 SLACK = 64 << 20
 """Bytes by which a disk that does not fill may hold more from one row of looks to the next."""
 LASTS = 30 * 86_400.0
@@ -77,7 +80,7 @@ class _Room:
         wrong: dict[str, str] = {}
         before = dict(_disks(world))
         for step in range(1, PATIENCE + 1):
-            wrong = dict.fromkeys(_pressed(world), "DiskPressure")
+            wrong = {**_full(dict(_disks(world))), **dict.fromkeys(_pressed(world), "DiskPressure")}
             if wrong:
                 break
             world.advance(LOOK)
@@ -90,6 +93,11 @@ class _Room:
             before = now
         told = ", ".join(f"{node}: {what}" for node, what in wrong.items())
         return Finding("disk", not wrong, told or "all have room", expected)
+
+
+def _full(disks: Mapping[str, tuple[int, int]]) -> dict[str, str]:
+    """The machines whose disks are as good as full, whatever their kubelets have been told to make of that."""
+    return {node: "it is full" for node, (used, left) in disks.items() if left < FREE * (used + left)}
 
 
 def _fills(before: tuple[int, int] | None, now: tuple[int, int]) -> bool:
@@ -173,21 +181,23 @@ def node_disk_filled_by_neighbour(
     root: str = drawn(one_of(*ROOTS), published="/var/lib/{place}"),
     slip: str = drawn(one_of(*SLIPS), published="unset"),
     rate: int = drawn(one_of(120, 140, 160, 180, 200), published=160),
+    length: int = drawn(one_of(*LENGTHS), published=60),
     right: int = drawn(one_of(3, 4, 5), published=5),
-    kept: int = drawn(one_of(6, 8, 10, 12), published=8),
+    kept: int = drawn(one_of(10, 12, 14, 16), published=12),
 ) -> Fault:
     """A program of another team records without a bound into a directory of a machine, until its disk is full and the kubelet evicts.
 
     What lies in a path of the machine is no pod's, so it is others who are evicted. The machine says DiskPressure and takes no pods:
     who is bound to it, by a volume or a nodeSelector, has nowhere to run. Beside it a program of the same kind keeps within its
-    bounds, and ``kept`` recordings. To stop the writer leaves the disk full, and to remove its files lets it fill again.
+    bounds since its second revision, and has ``kept`` recordings. To stop the writer leaves the disk full, and to remove its files lets it fill again.
     """
     node = target.nodes[0]
     greedy, modest = (ObjectRef(kind, name, place) for name in writers)
     above = root.format(place=place)
     folder, beside = f"{above}/{greedy.name}", f"{above}/{modest.name}"
-    good = _arguments(f"{rate}M", LENGTH, right, greedy.name)
-    bad, field, wrong, meant = _slipped(slip, rate, right, greedy.name)
+    good = _arguments(f"{rate}M", length, right, greedy.name)
+    bad, field, wrong, meant = _slipped(slip, good)
+    bounded = _arguments(MODEST, MODEST_LENGTH, kept, modest.name)
     argument = "/spec/template/spec/containers/0/args"
     return Fault(
         resource=greedy,
@@ -199,8 +209,10 @@ def node_disk_filled_by_neighbour(
             Create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": place}}),
             OnMachine(node, f"mkdir -p {folder}", f"rm -rf {above}"),
             Create(_recorder(greedy, folder, good, node)),
-            Create(_recorder(modest, beside, _arguments(MODEST, MODEST_LENGTH, kept, modest.name), node)),
+            Create(_recorder(modest, beside, _slipped("unset", bounded)[0], node)),
             AwaitRollout(greedy),
+            AwaitRollout(modest),
+            JsonPatch(modest, argument, bounded),
             AwaitRollout(modest),
             Elapse(float(MODEST_LENGTH * (kept + 1))),
         ],
@@ -254,23 +266,17 @@ def _arguments(rate: str, length: int, wrap: int, name: str) -> list[str]:
     ]  # fmt: skip
 
 
-def _slipped(slip: str, rate: int, right: int, name: str) -> tuple[list[str], str, str, str]:
+def _slipped(slip: str, good: list[str]) -> tuple[list[str], str, str, str]:
     """The arguments without a bound: and which option is wrong, its value, and the one that was meant."""
-    good = _arguments(f"{rate}M", LENGTH, right, name)
-    match slip:
-        case "dated":
-            return [*good[:-1], "-strftime", "1", f"/out/{name}-%Y%m%d-%H%M%S.ts"], "-strftime", "1", "0"
-        case "length":
-            return _arguments(f"{rate}M", HOURS, right, name), "-segment_time", str(HOURS), str(LENGTH)
-        case "count":
-            return (
-                _arguments(f"{rate}M", LENGTH, right * 1000, name),
-                "-segment_wrap",
-                str(right * 1000),
-                str(right),
-            )
-        case _:
-            return [*good[:-3], good[-1]], "-segment_wrap", "unset", str(right)
+    if slip == "dated":
+        stem = good[-1].removesuffix("-%03d.ts")
+        return [*good[:-1], "-strftime", "1", f"{stem}-%Y%m%d-%H%M%S.ts"], "-strftime", "1", "0"
+    option = "-segment_time" if slip == "length" else "-segment_wrap"
+    at = good.index(option)
+    if slip == "unset":
+        return [*good[:at], *good[at + 2 :]], option, "unset", good[at + 1]
+    wrong = str(DAY if slip == "length" else int(good[at + 1]) * 1000)
+    return [*good[: at + 1], wrong, *good[at + 2 :]], option, wrong, good[at + 1]
 
 
 def _emptied(node: str, folder: str) -> list[str]:

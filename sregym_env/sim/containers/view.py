@@ -217,9 +217,11 @@ def write(world: SimWorld, process: Process, path: str, text: str | None) -> Non
     if on_disk and text is not None and spooling.full(world, process.node):
         raise OSError(errno.ENOSPC, "No space left on device", path)
     known = world.volumes.get(key) or EMPTY
-    if mount is not None and mount.kind == "hostpath" and name not in known:
-        node_files.put(world, process.node, f"{mount.source}/{name}".strip("/"), text)
-        return
+    if mount is not None and mount.kind == "hostpath":
+        place, below = node_files.place_of(process.node, f"{mount.source.rstrip('/')}/{name}")
+        if key == place or name not in known:
+            node_files.put(world, process.node, below, text)
+            return
     if mount is not None and text is None:
         world.volumes[key] = {n: t for n, t in known.items() if n != name}
     elif mount is not None and text in world.memory.get(SEALS, EMPTY):

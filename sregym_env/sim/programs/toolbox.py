@@ -625,7 +625,11 @@ def _chroot(visit: Visit, argv: Sequence[str], stdin: str, shell: Shell) -> Exec
         return _fail(f"chroot: can't execute '{words[0]}': No such file or directory\n", 127)
     result = rooted.call(words, stdin)
     visit.check()
-    for path, text in inside.tree().items():
+    after = inside.tree()
+    for path in before:
+        if path not in after and not path.endswith("/"):
+            shell.files.remove(root.rstrip("/") + path)
+    for path, text in after.items():
         if before.get(path) != text and not path.endswith("/"):
             shell.files.put_bytes(root.rstrip("/") + path, inside.bytes_of(path) or b"")
     return result
