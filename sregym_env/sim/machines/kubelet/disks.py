@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
 from sregym_env.kube.types import Manifest
 from sregym_env.runtime.clock import SECOND
@@ -17,8 +15,8 @@ from sregym_env.sim.world.figures import FOR_USERS
 
 SIGNALS = ("nodefs.available", "imagefs.available")
 """What of a disk may run short; both lie on the same one."""
-USUAL: Mapping[str, str] = {"nodefs.available": "10%", "imagefs.available": "15%"}
-"""What a kubelet wants that is told nothing (``eviction.DefaultEvictionHard``)."""
+USUAL = ("10%", "15%")
+"""What a kubelet wants of each that is told nothing (``eviction.DefaultEvictionHard``)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,16 +89,17 @@ def _wanted(world: SimWorld, node: Manifest) -> list[int]:
     name = node["metadata"]["name"]
     hard = _hard(_settings(world, name))
     size = spooling.size(world, name)
-    found = (kubelet_unit.threshold(str(hard.get(signal, "")), size) for signal in SIGNALS)
+    found = (kubelet_unit.threshold(wanted, size) for wanted in hard)
     return [each for each in found if each is not None]
 
 
 @lru_cache(maxsize=64)
-def _hard(text: str) -> Mapping[str, Any]:
+def _hard(text: str) -> tuple[str, ...]:
+    """The thresholds of a configuration, in the order of the signals; empty where there is none."""
     try:
         found = under(document(text), "evictionHard")
     except ValueError:
-        return {}
+        return ()
     if found is None:
         return USUAL
-    return found if isinstance(found, Mapping) else {}
+    return tuple(str(found.get(signal, "")) for signal in SIGNALS) if isinstance(found, dict) else ()
