@@ -1084,7 +1084,7 @@ _ALL = (
         (
             "cronjob rewrites",
             "cronjob memory_limit|limit|memory low|changed|number|again",
-            "rewrites again memory_limit|limit|memory",
+            "rewrites again memory_limit|limit|memory !disk_full|fills_disk",
         ),
         valued=("VALUE cronjob",),
         kinds=("CronJob",),
@@ -1238,7 +1238,7 @@ _ALL = (
         "disks",
         (
             "disk_full writer|fills_disk|unbounded|exhausts|retention /16",
-            "fills_disk disk|host_path /12",
+            "fills_disk",
             "writer unbounded|retention disk|host_path|eviction /16",
         ),
         valued=("VALUE disk_full|fills_disk|retention|host_path /20",),
