@@ -59,8 +59,9 @@ MODEST, MODEST_LENGTH = "4M", 1200
 """What the other program makes, and seconds of its segments: as large as those of the first."""
 SHARE = 0.58
 """Of a disk: what has to be written at most until its kubelet is alarmed."""
-LOOK, STEPS, PATIENCE = 600.0, 3, 12
-"""Seconds between two looks at the disks, how many there are at least, and how many while one still fills."""
+LOOK, STEPS, PATIENCE = 1200.0, 3, 12
+"""Seconds between two looks at the disks, how many there are at least (who starts anew writes over what he wrote before), and how
+many while one still fills."""
 FREE = 0.14
 """Of a disk: what has to be free, a little less than what a kubelet wants that is told nothing."""
 SLACK = 64 << 20
@@ -128,19 +129,23 @@ def _pressed(world: World) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class _Spared:
-    """Whether the program beside it, which keeps within bounds, runs on and has what it has recorded."""
+    """Whether the program beside it, which keeps within bounds, runs on as it was told to and has what it has recorded."""
 
     workload: ObjectRef
     node: str
     folder: str
     files: int
+    arguments: tuple[str, ...]
 
     def __call__(self, world: World) -> Finding:
         where, expected = self.workload, f"{self.workload.name} runs and has its {self.files} recordings"
         try:
-            status = world.cluster.get(where.resource, where.name, where.namespace).get("status") or {}
+            found = world.cluster.get(where.resource, where.name, where.namespace)
         except StatusError as error:
             return Finding("neighbour", False, str(error), expected)
+        status, container = found.get("status") or {}, found["spec"]["template"]["spec"]["containers"][0]
+        if tuple(container.get("args") or ()) != self.arguments:
+            return Finding("neighbour", False, "it has been told to record otherwise", expected)
         if not (status.get("readyReplicas") or status.get("numberReady")):
             return Finding("neighbour", False, "it does not run", expected)
         try:
@@ -209,7 +214,7 @@ def node_disk_filled_by_neighbour(
             Create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": place}}),
             OnMachine(node, f"mkdir -p {folder}", f"rm -rf {above}"),
             Create(_recorder(greedy, folder, good, node)),
-            Create(_recorder(modest, beside, _slipped("unset", bounded)[0], node)),
+            Create(_recorder(modest, beside, _slipped("dated", bounded)[0], node)),
             AwaitRollout(greedy),
             AwaitRollout(modest),
             JsonPatch(modest, argument, bounded),
@@ -234,7 +239,7 @@ def node_disk_filled_by_neighbour(
         accepts=[greedy],
         empties=[node],
         aliases=[node, greedy.name, place, folder, "DiskPressure"],
-        cured=[_Spared(modest, node, beside, kept), _Room()],
+        cured=[_Spared(modest, node, beside, kept, tuple(bounded)), _Room()],
     )  # fmt: skip
 
 

@@ -176,7 +176,11 @@ def test_scratch_space_is_the_pods_own() -> None:
 def test_the_neighbour_must_be_spared() -> None:
     world = _with(*_arguments("20M", 60, 5, GREEDY.name))
     world.advance(600.0)
-    spared = _Spared(MODEST, _node_of(world), BESIDE, 5)
+    arguments = tuple(_arguments("1M", 60, 5, MODEST.name))
+    spared = _Spared(MODEST, _node_of(world), BESIDE, 5, arguments)
+    assert not _Spared(MODEST, _node_of(world), BESIDE, 5, (*arguments[:-1], "/out/other-%03d.ts"))(
+        world
+    ).passed
     assert spared(world).passed
     emptied = world.fork()
     _typed(emptied, f"ssh {_node_of(world)} 'rm -f {BESIDE}/*'")
@@ -197,7 +201,7 @@ def test_every_slip_loses_the_bound(slip: str) -> None:
 
 
 def test_slow_growth_is_growth_too() -> None:
-    assert _fills((0, 10**11), (10**9, 10**11))
+    assert _fills((0, 10**11), (2 * 10**9, 10**11))
     assert not _fills((10**9, 10**11), (10**9 + 1000, 10**11))
 
 
