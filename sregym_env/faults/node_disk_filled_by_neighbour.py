@@ -49,12 +49,11 @@ ROOTS = (
     "/mnt/{place}",
 )
 KINDS = ("deployments.apps", "deployments.apps", "daemonsets.apps")
-SLIPS = ("unset", "dated", "length", "count")
-"""How a bound gets lost: the wrap is gone; files are named after the time, which nothing wraps; a segment is a day long; more of
-them are kept than there is room for."""
+SLIPS = ("unset", "dated", "count")
+"""How a bound gets lost: the wrap is gone; files are named after the time, which nothing wraps; more of
+them are kept than there is room for. One file that never ends would empty the disk itself: who starts anew writes over it."""
 LENGTHS = (20, 30, 60)
-DAY = 86_400
-"""Seconds of a segment as they were meant, and as somebody wrote who wanted one for each day."""
+"""Seconds of a segment."""
 MODEST, MODEST_LENGTH = "4M", 1200
 """What the other program makes, and seconds of its segments: as large as those of the first."""
 SHARE = 0.58
@@ -276,11 +275,11 @@ def _slipped(slip: str, good: list[str]) -> tuple[list[str], str, str, str]:
     if slip == "dated":
         stem = good[-1].removesuffix("-%03d.ts")
         return [*good[:-1], "-strftime", "1", f"{stem}-%Y%m%d-%H%M%S.ts"], "-strftime", "1", "0"
-    option = "-segment_time" if slip == "length" else "-segment_wrap"
+    option = "-segment_wrap"
     at = good.index(option)
     if slip == "unset":
         return [*good[:at], *good[at + 2 :]], option, "unset", good[at + 1]
-    wrong = str(DAY if slip == "length" else int(good[at + 1]) * 1000)
+    wrong = str(int(good[at + 1]) * 1000)
     return [*good[: at + 1], wrong, *good[at + 2 :]], option, wrong, good[at + 1]
 
 

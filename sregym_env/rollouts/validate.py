@@ -238,7 +238,7 @@ def remedies_cure(subject: Subject) -> Finding:
     return bool(count) and not trouble, "; ".join(trouble) or f"{count} repairs"
 
 
-RELIEF = 420.0
+RELIEF = 900.0
 """Seconds after which a kubelet says that a disk has room again, and pods are back."""
 
 

@@ -271,7 +271,7 @@ def test_a_draw_is_taken_back_exactly(declared: Declaration) -> None:
     instance, world, onset = struck(declared, 3)
     instance.heal(world, onset.changes)
     # A kubelet takes back what it has said of its disk when that has been over for five minutes.
-    world.advance(420.0 if declared.mechanism == "disk_filled" else 120.0)
+    world.advance(900.0 if declared.mechanism == "disk_filled" else 120.0)
     now = {key: desired(obj) for key, obj in protected_objects(world)}
     then = {key: desired(obj) for key, obj in home(declared).baseline.objects.items()}
     assert sorted(key for key in now.keys() | then.keys() if now.get(key) != then.get(key)) == []

@@ -152,7 +152,7 @@ def test_room_comes_back_and_is_believed_after_five_minutes(pressed: EmbeddedWor
 
 
 def test_a_file_that_is_open_keeps_its_bytes() -> None:
-    world = _with(*_slipped("length", _arguments("200M", 60, 5, GREEDY.name))[0])
+    world = _with(*_arguments("200M", 86_400, 5, GREEDY.name))
     world.advance(600.0)
     node, before = _node_of(world), _used(world)
     _typed(world, f"ssh {node} 'rm -f {FOLDER}/*'")
