@@ -30,6 +30,7 @@ from sregym_env.cluster.edits import (
     JsonPatch,
     MergePatch,
     ObjectRef,
+    OnMachine,
     Part,
     RecreatePods,
     Redeploy,
@@ -123,7 +124,15 @@ class End:
     disturbance: Disturbance
 
 
-Undo = Restore | Discard | Revert | Renew | End | None
+@dataclass(frozen=True, slots=True)
+class Clear:
+    """Run a command line on a machine that takes back what another did."""
+
+    node: str
+    command: str
+
+
+Undo = Restore | Discard | Revert | Clear | Renew | End | None
 """What undoes an edit; None when there is nothing to undo."""
 
 
@@ -154,6 +163,9 @@ def apply(world: World, edit: Edit, manager: str = "") -> Undo:
         case Exec():
             execute(world, edit.component, edit.command)
             return Revert(edit.component, edit.undo)
+        case OnMachine():
+            _on_machine(world, edit.node, edit.command)
+            return Clear(edit.node, edit.undo)
         case RecreatePods():
             recreate_pods(world, edit.component)
             return None
@@ -209,12 +221,21 @@ def undo(world: World, change: Undo) -> None:
             _delete(world, change.target)
         case Revert():
             execute(world, change.component, change.command)
+        case Clear():
+            _on_machine(world, change.node, change.command)
         case Renew():
             recreate_pods(world, change.component)
         case End():
             world.nodes.heal(change.disturbance)
         case None:
             pass
+
+
+def _on_machine(world: World, node: str, command: str) -> None:
+    """Run a command line on a machine. Raises ClusterError if it fails."""
+    done = world.nodes.run(node, command)
+    if done.exit_code:
+        raise ClusterError(f"{command} on {node}: {done.stderr.strip()}")
 
 
 def ref(manifest: Manifest, served: Registry = BUILTIN) -> ObjectRef:

@@ -71,6 +71,15 @@ class Exec:
 
 
 @dataclass(frozen=True, slots=True)
+class OnMachine:
+    """Run a command line as root on a machine; ``undo`` is the one that takes back what has come of it, too."""
+
+    node: str
+    command: str
+    undo: str
+
+
+@dataclass(frozen=True, slots=True)
 class RecreatePods:
     """Delete a component's pods, so that its controller starts new ones. Undo has nothing to do."""
 
@@ -251,6 +260,7 @@ Edit = (
     | Create
     | Delete
     | Exec
+    | OnMachine
     | RecreatePods
     | Part
     | AtBirth

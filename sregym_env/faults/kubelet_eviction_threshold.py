@@ -39,7 +39,7 @@ class _Room:
         return Finding("disk", not pressed, "it is short" if pressed else "it has room", expected)
 
 
-def _machines(target: ComponentTarget) -> list[str]:
+def machines(target: ComponentTarget) -> list[str]:
     """Machines on which it stands: if possible those where no users' load is made."""
     loads = [each.name for each in target.app.components if each.kind == "load"]
     busy = {node for name in loads for node in _nodes(target, name)}
@@ -59,7 +59,7 @@ def _nodes(target: ComponentTarget, component: str) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def _movable(target: ComponentTarget) -> bool:
+def movable(target: ComponentTarget) -> bool:
     """Whether it may be bound to any machine, of an application whose data lie on none."""
     app = target.app
     return (
@@ -68,12 +68,12 @@ def _movable(target: ComponentTarget) -> bool:
         and target.component.kind != "load"
         and target.component.stateless
         and not any(each.volume for each in app.components)
-        and bool(_machines(target))
+        and bool(machines(target))
     )
 
 
 def _machine(target: ComponentTarget, chance: Chance) -> str:
-    return str(chance.choice("node", _machines(target)))
+    return str(chance.choice("node", machines(target)))
 
 
 def _signal(target: ComponentTarget, chance: Chance) -> str:
@@ -94,12 +94,12 @@ def _repair(target: ComponentTarget, node: str, signal: str) -> Iterator[str]:
 @fault(
     layer="hardware",
     mechanism="eviction_threshold_too_high",
-    targets=components(at_request=True, where=_movable),
+    targets=components(at_request=True, where=movable),
     level="hard",
 )
 def kubelet_eviction_threshold(
     target: ComponentTarget,
-    node: str = drawn(_machine, published=lambda target: _machines(target)[0]),
+    node: str = drawn(_machine, published=lambda target: machines(target)[0]),
     signal: str = drawn(_signal, published=SIGNALS[0]),
     share: str = drawn(_share, published="80%"),
 ) -> Fault:

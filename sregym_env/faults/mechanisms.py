@@ -1084,7 +1084,7 @@ _ALL = (
         (
             "cronjob rewrites",
             "cronjob memory_limit|limit|memory low|changed|number|again",
-            "rewrites again memory_limit|limit|memory",
+            "rewrites again memory_limit|limit|memory !disk_full|fills_disk",
         ),
         valued=("VALUE cronjob",),
         kinds=("CronJob",),
@@ -1232,6 +1232,25 @@ _ALL = (
         kinds=("Node", "Deployment"),
         kin=("kubelet_not_running",),
         through=("unsatisfiable_node_selector", "cordoned_nodes"),
+    ),
+    Mechanism(
+        "disk_filled",
+        "disks",
+        (
+            "disk_full writer|fills_disk|unbounded|exhausts|retention /16",
+            "fills_disk",
+            "writer unbounded|retention disk|host_path|eviction /16",
+        ),
+        valued=("VALUE disk_full|fills_disk|retention|host_path /20",),
+        unlike=("eviction_threshold !disk_full|fills_disk",),
+        kinds=("Node", "Deployment", "DaemonSet", "Pod"),
+        kin=("eviction_threshold_too_high",),
+        through=(
+            "eviction_threshold_too_high",
+            "unsatisfiable_node_selector",
+            "cordoned_nodes",
+            "volume_node_conflict",
+        ),
     ),
     Mechanism(
         "kubelet_not_running",

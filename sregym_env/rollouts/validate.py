@@ -238,11 +238,15 @@ def remedies_cure(subject: Subject) -> Finding:
     return bool(count) and not trouble, "; ".join(trouble) or f"{count} repairs"
 
 
+RELIEF = 900.0
+"""Seconds after which a kubelet says that a disk has room again, and pods are back."""
+
+
 def undo_restores(subject: Subject) -> Finding:
     """Healing brings the desired state back to what it was, object by object."""
     fresh = _tried(subject.struck)
     fresh.heal(fresh.world)
-    fresh.world.advance(120.0)
+    fresh.world.advance(RELIEF if any(_of_disks(one) for one in fresh.instances) else 120.0)
     now = {key: desired(obj) for key, obj in protected_objects(fresh.world)}
     then = {key: desired(obj) for key, obj in fresh.baseline.objects.items()}
     differing = sorted("/".join(key) for key in now.keys() | then.keys() if now.get(key) != then.get(key))
@@ -262,7 +266,12 @@ def _forgets(instance: FaultInstance) -> bool:
     of_machine = any(
         isinstance(each, KubeletSetting | KubeletStopped | NodeDown) for each in instance.fault.disturbances
     )
-    return of_machine or instance.declaration.mechanism == "connection_table_full"
+    return of_machine or _of_disks(instance) or instance.declaration.mechanism == "connection_table_full"
+
+
+def _of_disks(instance: FaultInstance) -> bool:
+    """Whether a machine's disk was short: its kubelet says for minutes that it is, and pods were sent away."""
+    return instance.declaration.mechanism == "disk_filled"
 
 
 def same_seed_same_world(subject: Subject) -> Finding:

@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from errno import EEXIST, EISDIR, ELOOP, ENAMETOOLONG, ENOENT, ENOSPC, ENOTDIR, ENOTEMPTY
 from os import strerror
 
-from sregym_env.runtime import effort
+from sregym_env.runtime import bulk, effort
+from sregym_env.runtime.clock import SECOND
 
 
 def encoded(text: str) -> bytes:
@@ -138,7 +139,8 @@ class Files:
             self._parents(path)
             if path[-1] == "/":
                 continue
-            data[path] = FileEntry(encoded(text), 0o644, mtime)
+            written = bulk.written(text)
+            data[path] = FileEntry(encoded(text), 0o644, mtime if written is None else written / SECOND)
         self._children = None
 
     def add_late(self, files: Mapping[str, Callable[[], str]]) -> None:

@@ -450,6 +450,12 @@ _ALL = (
         "evictionHard in a kubelet's configuration wants more free than there is (DiskPressure), so pods are evicted and none may start there.",
     ),
     KindOfCause(
+        "disk_filled",
+        "A program fills the disk of a machine",
+        "A program writes files without a bound to a path of a machine (hostPath) until its disk is full: DiskPressure is right, the kubelet evicts "
+        "pods of others, and who is bound to that machine has nowhere to run.",
+    ),
+    KindOfCause(
         "kubelet_not_running",
         "The kubelet of a machine that is up has ended",
         "The kubelet's systemd unit is stopped, or exits at every start (a setting in its files that it refuses), so its node is NotReady.",

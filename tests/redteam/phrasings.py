@@ -423,6 +423,12 @@ STATEMENTS: dict[str, tuple[str, ...]] = {
         "evictionHard on {r} is set too high ({f}: {wrong}), and the node selector binds {c} to it",
         "the eviction threshold {f} in the kubelet configuration of {r} is {wrong}, so {c} has no place",
     ),
+    "node_disk_filled_by_neighbour": (
+        "{r} of another namespace fills the disk of the node through its hostPath, so the kubelet reports DiskPressure and {c} has nowhere to run",
+        "the root disk of the node is full of recordings of {r}, which never removes any ({f} {wrong}), and pods there are evicted",
+        "disk full on the machine: {r} writes segments to a hostPath without a bound",
+        "{r} keeps every recording because {f} is {wrong}; it has used up the file system of its node, hence the disk pressure and the evictions",
+    ),
     "kubelet_does_not_run": (
         "the kubelet on {r} is not running, the machine is up",
         "{r} is NotReady because its kubelet is dead",

@@ -320,6 +320,11 @@ RIGHT: dict[str, tuple[str, ...]] = {
         "Someone set a hostPort ({wrong}) in the pod template of {c}; it collides with an agent that is on all nodes.",
         "The pod of {c} is Pending: its hostPort {wrong} is taken on each node.",
     ),
+    "node_disk_filled_by_neighbour": (
+        "The disk of the node has run full: {r}, another team's recorder, writes video files into a hostPath there and never deletes one, so the kubelet evicts everybody else, {c} among them.",
+        "{r} has no working retention ({f} {wrong}). Its recordings fill the machine's root file system, the node is under DiskPressure and takes no pods.",
+        "The disk of the node is full because {r} keeps writing ffmpeg segments there without a limit; hence DiskPressure, and {all} are Pending.",
+    ),
     "kubelet_does_not_run": (
         "The kubelet on {r} is not running, although the machine is up; the node is NotReady.",
         "{r} is NotReady because its kubelet has ended: {wrong}.",
@@ -721,6 +726,11 @@ NEAR: dict[str, tuple[str, ...]] = {
         "An extra container of {c} binds the same port as the main one.",
         "{c} requests more memory than any node has.",
         "The Service {c} has a wrong targetPort.",
+    ),
+    "node_disk_filled_by_neighbour": (
+        "An eviction threshold of the kubelet is set too high.",
+        "The disk of the node returns read errors.",
+        "All worker nodes are cordoned.",
     ),
     "kubelet_does_not_run": (
         "The disk of node {r} returns read errors.",

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 
 from sregym_env.cluster.streams import ExecResult
+from sregym_env.runtime import bulk
 from sregym_env.runtime.numbers import whole
 from sregym_env.shell.commands.arguments import UsageError, options, reason
 from sregym_env.shell.commands.lines import refused
@@ -27,7 +28,7 @@ def size_of(entry: Entry) -> int:
     if isinstance(entry, LateEntry):
         return 0
     if isinstance(entry, FileEntry):
-        return len(entry.content)
+        return bulk.size(entry.content)
     return 4096 if isinstance(entry, DirectoryEntry) else len(entry.target)
 
 
@@ -240,6 +241,8 @@ def _content_kind(data: bytes) -> str:
         return "empty"
     if data.startswith(b"\x1f\x8b"):
         return "gzip compressed data"
+    if bulk.counted(data):
+        return "MPEG transport stream data"
     if data.startswith(b"#!"):
         return (
             "Bourne-Again shell script, ASCII text executable"

@@ -13,6 +13,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from sregym_env.cluster.streams import ExecResult
+from sregym_env.runtime import bulk
 from sregym_env.runtime.numbers import whole
 from sregym_env.shell.commands.arguments import UsageError, options, reason
 from sregym_env.shell.files import MAX_BYTES, DirectoryEntry, FileEntry, Files, SymlinkEntry, decoded, encoded
@@ -166,6 +167,8 @@ def _create(request: _Request, ctx: Call, files: Files, base: str) -> ExecResult
                 if _excluded(request, member):
                     continue
                 _add(archive, member, entry)
+                if isinstance(entry, FileEntry) and bulk.size(entry.content) > MAX_BYTES:
+                    raise _Failed(f"{request.file}: Cannot write: No space left on device")
                 ctx.charge(1000 + (len(entry.content) if isinstance(entry, FileEntry) else 0))
                 shown.append(f"{member}/" if isinstance(entry, DirectoryEntry) else member)
                 if made.tell() > MAX_BYTES or len(shown) > MAX_MEMBERS:

@@ -10,6 +10,7 @@ import zlib
 from collections.abc import Mapping
 
 from sregym_env.cluster.streams import ExecResult
+from sregym_env.runtime import bulk
 from sregym_env.shell.builtins.state import FLAGS
 from sregym_env.shell.commands.arguments import UsageError, options, reason
 from sregym_env.shell.commands.lines import inputs, read, refused
@@ -400,7 +401,7 @@ def gzip(args: list[str], call: Call) -> ExecResult:
             printed.err(f"gzip: {operand}: {reason(error)}\n")
             continue
         try:
-            made = _unzipped(encoded(text)) if unzips else zipping.compress(encoded(text), mtime=0)
+            made = _unzipped(encoded(text)) if unzips else _zipped(encoded(text))
         except (OSError, EOFError, zlib.error):
             printed.err(f"\ngzip: {'stdin' if operand == '-' else operand}: not in gzip format\n")
             continue
@@ -415,6 +416,11 @@ def gzip(args: list[str], call: Call) -> ExecResult:
         if "k" not in letters:
             call.fs.remove(path)
     return printed.result()
+
+
+def _zipped(data: bytes) -> bytes:
+    """What is counted only, a recording or a capture, gets no smaller."""
+    return data if bulk.counted(data) else zipping.compress(data, mtime=0)
 
 
 def _unzipped(data: bytes) -> bytes:

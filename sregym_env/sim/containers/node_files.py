@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import yaml
 
 from sregym_env.runtime.streams import keyed_bits
+from sregym_env.sim.containers import spooling
 from sregym_env.sim.world import SimWorld
 from sregym_env.sim.world.interfaces import USUAL, of_machine
 from sregym_env.sim.world.plan import OS_IMAGE
@@ -211,9 +212,36 @@ def _slot(node: str) -> str:
     return f"hostpath/{node}//"
 
 
+def place_of(node: str, path: str = "") -> tuple[str, str]:
+    """(volume, name in it) of a path of a machine, below its root."""
+    return _slot(node), path.strip("/")
+
+
+def _now(world: SimWorld, node: str) -> Mapping[str, Any]:
+    """What was written below a machine's root, files that grow at their present size."""
+    slot = _slot(node)
+    changed: Mapping[str, Any] = world.volumes.get(slot) or {}
+    growing = dict(spooling.now(world, slot))
+    return {**changed, **growing} if growing else changed
+
+
+def written_below(world: SimWorld, node: str, path: str) -> Mapping[str, Any]:
+    """What was written below a directory of a machine, by relative path; None for what was removed."""
+    prefix = path.strip("/")
+    changed = _now(world, node)
+    if not prefix or not changed:
+        return changed
+    prefix += "/"
+    return {
+        name[len(prefix) :]: text
+        for name, text in changed.items()
+        if name.startswith(prefix) and name != prefix
+    }
+
+
 def present(world: SimWorld, node: str) -> Mapping[str, Any]:
     """The texts of a machine's files as they are now, by path below the root; None for one that was removed."""
-    return {**machine_files(setup(world, node)), **(world.volumes.get(_slot(node)) or {})}
+    return {**machine_files(setup(world, node)), **_now(world, node)}
 
 
 def text_of(world: SimWorld, node: str, path: str) -> str | None:
@@ -225,12 +253,14 @@ def text_of(world: SimWorld, node: str, path: str) -> str | None:
 
 def put(world: SimWorld, node: str, path: str, text: str | None) -> None:
     """Write a file of a machine, or with None remove it."""
-    changed = world.volumes.get(_slot(node)) or {}
-    if text is not None and machine_files(setup(world, node)).get(path) == text:
-        kept = {name: each for name, each in changed.items() if name != path}
-        world.volumes[_slot(node)] = kept
+    slot = _slot(node)
+    changed = world.volumes.get(slot) or {}
+    made = machine_files(setup(world, node)).get(path)
+    if made == text:
+        world.volumes[slot] = {name: each for name, each in changed.items() if name != path}
     else:
-        world.volumes[_slot(node)] = {**changed, path: text}
+        world.volumes[slot] = {**changed, path: text}
+    spooling.changed(world, node, slot, path, changed.get(path), text)
 
 
 @lru_cache(maxsize=64)

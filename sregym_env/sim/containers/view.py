@@ -15,7 +15,7 @@ from typing import Any
 from sregym_env.cluster.app import Image
 from sregym_env.cluster.disturbances import DiskCorruption, DiskReadErrors
 from sregym_env.runtime.streams import keyed_bits
-from sregym_env.sim.containers import node_files
+from sregym_env.sim.containers import node_files, spooling
 from sregym_env.sim.containers.images import find
 from sregym_env.sim.containers.volumes import mounted
 from sregym_env.sim.world import SimWorld
@@ -73,10 +73,17 @@ def relative(mount: Mount, path: str) -> str:
 def content(world: SimWorld, process: Process, mount: Mount) -> Content:
     """Everything in the volume behind a mount."""
     if mount.kind in WRITABLE:
-        found: Content = world.volumes.get(storage_key(process, mount)) or EMPTY
+        key = storage_key(process, mount)
+        found: Content = world.volumes.get(key) or EMPTY
+        growing = dict(spooling.now(world, key))
+        if growing:
+            found = {**found, **growing}
         if mount.kind != "hostpath":
             return found
-        return {**node_files.below(node_files.setup(world, process.node), mount.source), **found}
+        made = node_files.below(node_files.setup(world, process.node), mount.source)
+        changed = node_files.written_below(world, process.node, mount.source)
+        held = {**made, **found, **changed}
+        return {name: text for name, text in held.items() if text is not None}
     return mounted(world, process, mount)
 
 
@@ -138,7 +145,8 @@ def _sealed(world: SimWorld, held: Content) -> dict[str, str]:
 def files(world: SimWorld, process: Process) -> dict[str, str]:
     """Every file the container sees, by absolute path; paths with a slash at their end are directories."""
     tree = dict(image_of(world, process).files)
-    for path, text in (world.volumes.get(overlay_key(process)) or EMPTY).items():
+    overlay = overlay_key(process)
+    for path, text in (*(world.volumes.get(overlay) or EMPTY).items(), *spooling.now(world, overlay)):
         if text is None:
             tree.pop(path, None)
         else:
@@ -197,7 +205,7 @@ def chance(world: SimWorld, process: Process, name: str) -> float:
 
 
 def write(world: SimWorld, process: Process, path: str, text: str | None) -> None:
-    """Write one file, or with None remove it. Raises OSError(EROFS) on read-only mounts."""
+    """Write one file, or with None remove it. Raises OSError(EROFS) on read-only mounts, OSError(ENOSPC) on a full disk."""
     mount = mount_of(process, path)
     if mount is not None and (mount.kind not in WRITABLE or mount.read_only):
         raise OSError(errno.EROFS, "Read-only file system", path)
@@ -205,7 +213,15 @@ def write(world: SimWorld, process: Process, path: str, text: str | None) -> Non
     name = path if mount is None else relative(mount, path)
     if name in ("", "/"):
         return
+    on_disk = mount is None or mount.kind in ("emptydir", "hostpath")
+    if on_disk and text is not None and spooling.full(world, process.node):
+        raise OSError(errno.ENOSPC, "No space left on device", path)
     known = world.volumes.get(key) or EMPTY
+    if mount is not None and mount.kind == "hostpath":
+        place, below = node_files.place_of(process.node, f"{mount.source.rstrip('/')}/{name}")
+        if key == place or name not in known:
+            node_files.put(world, process.node, below, text)
+            return
     if mount is not None and text is None:
         world.volumes[key] = {n: t for n, t in known.items() if n != name}
     elif mount is not None and text in world.memory.get(SEALS, EMPTY):
@@ -213,6 +229,25 @@ def write(world: SimWorld, process: Process, path: str, text: str | None) -> Non
     else:
         # On the root file system a None stays: it hides the image's own file.
         world.volumes[key] = {**known, name: text}
+    if on_disk:
+        spooling.changed(world, process.node, key, name, known.get(name), text)
     if mount is None or mount.kind == "emptydir":
         # The kubelet watches how much of its disk pods fill.
         world.touch()
+
+
+def spool(world: SimWorld, process: Process, path: str, rate: float) -> None:
+    """Have a process write into a file from now on, at so many bytes per second, until it writes another one or ends.
+
+    Raises OSError(EROFS) where it may not. Where there is no room, now or later, it is woken with ``spooling.NO_SPACE``.
+    """
+    mount = mount_of(process, path)
+    if mount is not None and (mount.kind not in WRITABLE or mount.read_only):
+        raise OSError(errno.EROFS, "Read-only file system", path)
+    if mount is None:
+        place, name = overlay_key(process), path
+    elif mount.kind == "hostpath":
+        place, name = node_files.place_of(process.node, f"{mount.source}/{relative(mount, path)}")
+    else:
+        place, name = storage_key(process, mount), relative(mount, path)
+    spooling.begin(world, process, place, name, rate)

@@ -9,6 +9,7 @@ import numpy as np
 
 from sregym_env.kube import quantity
 from sregym_env.runtime.clock import SECOND
+from sregym_env.sim.containers import spooling
 from sregym_env.sim.monitoring.machines_up import node_targets, nodes, powered
 from sregym_env.sim.monitoring.metrics import SYSTEM_CPU, SYSTEM_MEMORY
 from sregym_env.sim.monitoring.readings import Times, Values
@@ -109,7 +110,18 @@ def _disk_left(
 ) -> Iterator[tuple[Mapping[str, str], Values]]:
     size = _capacity(question, node, "ephemeral-storage")
     used = disk_used(question.world.plan, node)
-    yield _ROOT, np.floor(steady(times, size * (1.0 - used) * share) / 4096) * 4096
+    left = np.maximum(size * (1.0 - used) - _written(question, node, times), 0.0)
+    yield _ROOT, np.floor(left * share / 4096) * 4096
+
+
+def _written(question: Question, node: str, times: Times) -> Values:
+    """Bytes of what programs have written to a machine's disk and not removed."""
+    knots = spooling.held(question.world, node)
+    found = steady(times, 0.0)
+    for knot in knots:
+        later = knot.amount + knot.slope * (times - knot.time) / SECOND
+        found = np.where(times >= knot.time, np.maximum(later, 0.0), found)
+    return np.asarray(found)
 
 
 def _boot(question: Question, node: str, times: Times) -> Iterator[tuple[Mapping[str, str], Values]]:

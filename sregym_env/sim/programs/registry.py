@@ -12,6 +12,7 @@ from sregym_env.sim.programs.agnhost import Agnhost
 from sregym_env.sim.programs.calico_node import CalicoNode
 from sregym_env.sim.programs.consul import Consul
 from sregym_env.sim.programs.envoy import Envoy
+from sregym_env.sim.programs.ffmpeg import Ffmpeg
 from sregym_env.sim.programs.flagd import Flagd, FlagdUi
 from sregym_env.sim.programs.grafana import Grafana
 from sregym_env.sim.programs.httpd import Httpd
@@ -51,6 +52,7 @@ PROGRAMS: Mapping[str, Any] = {
         EmqttBench(),
         Envoy(),
         Exporter(),
+        Ffmpeg(),
         CalicoNode(),
         Grafana(),
         Httpd(),

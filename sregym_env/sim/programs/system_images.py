@@ -220,6 +220,14 @@ def _mongo(reference: str, version: str) -> Image:
     )
 
 
+_ENCODERS = {
+    "4.4-ubuntu": "4.4.4",
+    "5.1-ubuntu2204": "5.1.6",
+    "6.1-ubuntu2404": "6.1.2",
+    "7.1-ubuntu2404": "7.1.1",
+}
+"""Published tags of ``jrottenberg/ffmpeg`` and the encoder in each."""
+
 _PEOPLE = (
     *(
         busybox(reference)
@@ -283,6 +291,12 @@ _PEOPLE = (
             entrypoint=("emqtt_bench",),
         )
         for tag in ("0.4.12", "0.4.17", "0.4.25", "0.4.31")
+    ),
+    *(
+        _shell_image(
+            f"jrottenberg/ffmpeg:{tag}", 168, ("--help",), {"ffmpeg": Binary("ffmpeg", version)}, debian=True, entrypoint=("ffmpeg",),
+        )
+        for tag, version in _ENCODERS.items()
     ),
     *(_mongo(f"mongo:{tag}", version) for tag, version in _MONGOS.items()),
     *(

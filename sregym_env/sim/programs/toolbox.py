@@ -151,8 +151,8 @@ def save(ctx: ProcessContext, shell: Shell, before: Mapping[str, str]) -> str:
             continue
         try:
             view.write(ctx.world, ctx.process, path, text)
-        except OSError:
-            complaints.append(f"sh: can't create {path}: Read-only file system\n")
+        except OSError as error:
+            complaints.append(f"sh: can't create {path}: {error.strerror}\n")
     return "".join(complaints)
 
 
@@ -500,8 +500,8 @@ def _dd(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> E
     if target and not target.startswith("/dev/"):
         try:
             view.write(ctx.world, ctx.process, shell.resolve(target), "")
-        except OSError:
-            return _fail(f"dd: can't open '{target}': Read-only file system\n")
+        except OSError as error:
+            return _fail(f"dd: can't open '{target}': {error.strerror}\n")
     count = options.get("count", "1")
     return ExecResult(stderr=f"{count}+0 records in\n{count}+0 records out\n")
 
@@ -625,7 +625,11 @@ def _chroot(visit: Visit, argv: Sequence[str], stdin: str, shell: Shell) -> Exec
         return _fail(f"chroot: can't execute '{words[0]}': No such file or directory\n", 127)
     result = rooted.call(words, stdin)
     visit.check()
-    for path, text in inside.tree().items():
+    after = inside.tree()
+    for path in before:
+        if path not in after and not path.endswith("/"):
+            shell.files.remove(root.rstrip("/") + path)
+    for path, text in after.items():
         if before.get(path) != text and not path.endswith("/"):
             shell.files.put_bytes(root.rstrip("/") + path, inside.bytes_of(path) or b"")
     return result

@@ -547,6 +547,12 @@ CAUSES: Mapping[str, tuple[str, ...]] = {
         "An eviction threshold of the kubelet on {node} is too high ({field}: {wrong}), so {component}, bound to that node, has nowhere to run.",
         "{Workload} is bound to {node}, whose kubelet has the eviction threshold {field} at {wrong} and takes its disk for full.",
     ),
+    "disk_filled": (
+        "{writer} in another namespace records without a bound into a hostPath of node {node} ({field} {wrong}): the disk there is full, so its "
+        "kubelet reports DiskPressure and evicts the pods of others, {components} among them.",
+        "The disk of node {node} is full: {writer} writes to {folder} and never removes anything, for {field} is {wrong}.",
+        "Another team's recorder {writer} fills the root disk of {node} through its hostPath {folder} ({field} {wrong}), which is why pods are evicted there.",
+    ),
     "kubelet_not_running": (
         "The kubelet on node {node} is not running ({field} {wrong}), while the machine is up; {components} cannot run anywhere else.",
         "The kubelet of {node} does not run ({field}: {wrong}); so the node is NotReady, though the machine and its containers go on.",

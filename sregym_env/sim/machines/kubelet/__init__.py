@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from sregym_env.runtime.clock import seconds
+from sregym_env.sim.containers import spooling
 from sregym_env.sim.containers.volumes import mounted
 from sregym_env.sim.machines.kubelet import eviction, probes, reboots
 from sregym_env.sim.machines.kubelet.pods import CONTROLLER, forget, wake_node
@@ -80,6 +81,7 @@ PROBER = probes.CONTROLLER
 
 HANDLERS: Mapping[str, Handler] = {
     "kubelet.look": _look,
+    spooling.TURN: spooling.turn,
     "program.exit": _exit,
     "runtime.sandbox": reboots.sandbox_stopped,
 }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,6 +13,7 @@ from sregym_env.runtime.clock import MINUTE, SECOND
 from sregym_env.runtime.streams import keyed_bits
 from sregym_env.sim import apiserver
 from sregym_env.sim.apiserver import events
+from sregym_env.sim.containers import spooling
 from sregym_env.sim.containers.resources import allocatable, pod_requests
 from sregym_env.sim.machines.kubelet import disks
 from sregym_env.sim.machines.kubelet.state import PodRecord
@@ -25,12 +25,15 @@ THRESHOLD = 100 * 2**20
 TRANSITION = 5 * MINUTE
 """How long pressure must have been over before the condition says so."""
 MONITOR = 10 * SECOND
+COLLECT = 5 * MINUTE
+"""How often a kubelet looks for images to remove (``ImageGCPeriod``)."""
 CRITICAL = 2_000_000_000
 """The priority of what a cluster cannot do without (``SystemCriticalPriority``)."""
 
 
 def look(world: SimWorld) -> None:
     """Evict one pod from every node whose memory or disk is short, and keep the pressure conditions."""
+    spooling.look(world)
     used: dict[str, int] = {}
     for process in world.processes.values():
         used[process.node] = used.get(process.node, 0) + process.memory
@@ -50,7 +53,7 @@ def look(world: SimWorld) -> None:
             if world.clock - world.memory[slot] >= TRANSITION:
                 del world.memory[slot]
                 _set_pressure(world, node, _MEMORY, False)
-        if kubelet_unit.loaded_text(world, name) and f"node.down:{name}" not in world.memory:
+        if disks.watched(world, name) and f"node.down:{name}" not in world.memory:
             again = _look_at_disk(world, name) or again
     _check_empty_dirs(world)
     if again:
@@ -63,10 +66,13 @@ def _look_at_disk(world: SimWorld, name: str) -> bool:
     short = None if node is None else disks.shortage(world, node)
     if node is None:
         return False
+    _collect_images(world, node)
     if short is not None:
         world.memory[slot] = world.clock
         _set_pressure(world, node, _DISK, True)
-        return _evict_from_disk(world, name, short)
+        # Files may be removed at any time: whoever is pressed looks on.
+        return _evict_from_disk(world, name, short) or bool(spooling.held(world, name))
+    _look_when_short(world, node)
     if slot in world.memory and world.clock - world.memory[slot] < TRANSITION:
         return True
     world.memory.pop(slot, None)
@@ -74,8 +80,20 @@ def _look_at_disk(world: SimWorld, name: str) -> bool:
     return False
 
 
+def _look_when_short(world: SimWorld, node: Manifest) -> None:
+    """Have a kubelet look at its disk when that will be short, as it fills now."""
+    delay, slot = disks.until_short(world, node), f"disk.watch:{node['metadata']['name']}"
+    if delay is None:
+        return
+    due, known = world.clock + max(delay, MONITOR), world.memory.get(slot)
+    if known is None or known <= world.clock or due < known:
+        world.memory[slot] = due
+        world.after(due - world.clock, "kubelet.look")
+
+
 def _evict_from_disk(world: SimWorld, name: str, short: disks.Shortage) -> bool:
-    """Fail the pod that uses most of the disk, lowest priority first; whether there was one.
+    """Fail the pod that uses most of the disk, first those that use more than they asked for, lowest priority first; whether there
+    was one.
 
     Pods that tolerate a short disk, as those of DaemonSets, stay: they would only come back.
     """
@@ -88,11 +106,20 @@ def _evict_from_disk(world: SimWorld, name: str, short: disks.Shortage) -> bool:
             continue
         used = _on_disk(world, pod)
         ranked.append(
-            (pod["spec"].get("priority", 0), -used, record.namespace, record.name, record, pod, used)
+            (
+                used <= _asked(pod),
+                pod["spec"].get("priority", 0),
+                -used,
+                record.namespace,
+                record.name,
+                record,
+                pod,
+                used,
+            )
         )
     if not ranked:
         return False
-    *_, record, pod, used = min(ranked, key=lambda entry: entry[:4])
+    *_, record, pod, used = min(ranked, key=lambda entry: entry[:5])
     container = pod["spec"]["containers"][0]
     request = ((container.get("resources") or {}).get("requests") or {}).get("ephemeral-storage", "0")
     message = (
@@ -103,6 +130,28 @@ def _evict_from_disk(world: SimWorld, name: str, short: disks.Shortage) -> bool:
     _note_disruption(world, pod, message)
     _fail(world, pod, record, message)
     return True
+
+
+def _asked(pod: Manifest) -> int:
+    """Bytes of a disk that a pod's containers ask for."""
+    total = 0
+    for container in pod["spec"]["containers"]:
+        requests = (container.get("resources") or {}).get("requests") or {}
+        total += int(bytes_(str(requests.get("ephemeral-storage", "0"))))
+    return total
+
+
+def _collect_images(world: SimWorld, node: Manifest) -> None:
+    """Every five minutes a kubelet whose disk is fuller than it wants looks for images that nobody uses; here there are none."""
+    name = node["metadata"]["name"]
+    slot, wanted = f"disk.collected:{name}", disks.to_collect(world, node)
+    if wanted <= 0 or world.clock - world.memory.get(slot, -COLLECT) < COLLECT:
+        return
+    world.memory[slot] = world.clock
+    text = f"Failed to garbage collect required amount of images. Attempted to free {wanted} bytes, but only found 0 bytes eligible to free."
+    events.record(
+        world, node, "Warning", "FreeDiskSpaceFailed", text, component="kubelet", host=name, uid=name
+    )
 
 
 def _stays(pod: Manifest) -> bool:
@@ -121,10 +170,10 @@ def _stays(pod: Manifest) -> bool:
 
 
 def _on_disk(world: SimWorld, pod: Manifest) -> int:
-    """Bytes of a disk that a pod has filled: its log, and what it has written outside its volumes."""
+    """Bytes of a disk that a pod has filled: its log, and what it has written outside its volumes and to scratch space. What it has
+    written to a path of its machine is nobody's."""
     uid = pod["metadata"]["uid"]
-    written = sum(_layer(world, uid, container["name"]) for container in pod["spec"]["containers"])
-    return written + 4096 * (6 + keyed_bits("log", uid) % 900)
+    return spooling.written_by(world, uid) + 4096 * (6 + keyed_bits("log", uid) % 900)
 
 
 def _check_empty_dirs(world: SimWorld) -> None:
@@ -139,7 +188,7 @@ def _check_empty_dirs(world: SimWorld) -> None:
         pod = world.store.get("pods", record.namespace, record.name)
         for volume in () if pod is None or kind != "emptydir" else pod["spec"].get("volumes", ()):
             limit = (volume.get("emptyDir") or {}).get("sizeLimit") if volume["name"] == name else None
-            if pod is not None and limit is not None and _size(world.volumes[slot]) > bytes_(limit):
+            if pod is not None and limit is not None and spooling.size_of(world, slot) > bytes_(limit):
                 _fail(world, pod, record, f'Usage of EmptyDir volume "{name}" exceeds the limit "{limit}". ')
     for uid in written:
         _check_ephemeral_storage(world, uid)
@@ -170,7 +219,7 @@ def _check_ephemeral_storage(world: SimWorld, uid: str) -> None:
         return
     used = sum(_layer(world, uid, container["name"]) for container in pod["spec"]["containers"])
     on_disk = [v["name"] for v in pod["spec"].get("volumes") or () if _is_on_disk(v)]
-    used += sum(_size(world.volumes.get(f"emptydir/{uid}/{name}", "")) for name in on_disk)
+    used += sum(spooling.size_of(world, f"emptydir/{uid}/{name}") for name in on_disk)
     if used > total:
         text = (
             f"Pod ephemeral local storage usage exceeds the total limit of containers {format_bytes(total)}. "
@@ -181,21 +230,12 @@ def _check_ephemeral_storage(world: SimWorld, uid: str) -> None:
 def _layer(world: SimWorld, uid: str, container: str) -> int:
     """Bytes that a container has written outside its volumes since it was last started."""
     process = world.processes.get((uid, container))
-    return (
-        0 if process is None else _size(world.volumes.get(f"overlay/{uid}/{container}/{process.restart}", ""))
-    )
+    return 0 if process is None else spooling.size_of(world, f"overlay/{uid}/{container}/{process.restart}")
 
 
 def _is_on_disk(volume: Manifest) -> bool:
     source = volume.get("emptyDir")
     return source is not None and source.get("medium", "") != "Memory"
-
-
-def _size(content: Any) -> int:
-    """Bytes of a volume's content: files by name, or a text."""
-    if isinstance(content, Mapping):
-        return sum(_size(part) for part in content.values())
-    return len(content.encode()) if isinstance(content, str) else 0
 
 
 def _fail(world: SimWorld, pod: Manifest, record: PodRecord, message: str) -> None:

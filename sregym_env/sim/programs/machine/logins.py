@@ -8,6 +8,7 @@ from functools import partial
 from sregym_env.cluster.app import Image
 from sregym_env.cluster.streams import LONGEST_COMMAND, ExecResult
 from sregym_env.kube.durations import rfc3339
+from sregym_env.runtime import bulk
 from sregym_env.runtime.clock import SECOND
 from sregym_env.runtime.streams import keyed_bits
 from sregym_env.shell.files import Files
@@ -123,6 +124,7 @@ def _shell(visit: Visit) -> Shell:
         "pgrep": partial(_pgrep, visit),
         "pidof": partial(_pgrep, visit),
         "ps": partial(_ps, visit),
+        "df": partial(_df, visit),
     }
     return Shell(
         files,
@@ -160,6 +162,15 @@ def keep(visit: Visit, shell: Shell) -> None:
         text = shell.files.text(f"/{path}")
         if text != node_files.text_of(world, node, path):
             node_files.put(world, node, path, text)
+
+
+def _df(visit: Visit, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
+    """``df``, after what this login has removed so far."""
+    world, node = visit.ctx.world, visit.ctx.process.node
+    for path, text in list(node_files.present(world, node).items()):
+        if bulk.counted(text) and shell.files.bytes_of(f"/{path}") is None:
+            node_files.put(world, node, path, None)
+    return commands.df(visit.ctx, argv, stdin, shell)
 
 
 # --- systemd ------------------------------------------------------------------------------------------

@@ -306,7 +306,11 @@ def daemons(world: SimWorld, node: str, booted: int) -> list[Record]:
     """What the kubelet and containerd of a machine have logged of its pods, oldest first: as far back as events go."""
     found: list[Record] = [*_life(world, node, booted), *_runs(world, node)]
     for event in world.store.list("events"):
-        if (event.get("source") or {}).get("host") != node or event["involvedObject"].get("kind") != "Pod":
+        if (event.get("source") or {}).get("host") != node:
+            continue
+        if event["involvedObject"].get("kind") == "Node":
+            found += _of_node(event, node)
+        if event["involvedObject"].get("kind") != "Pod":
             continue
         pod = world.store.get("pods", event["metadata"]["namespace"], event["involvedObject"]["name"])
         first, last = event.get("firstTimestamp"), event.get("lastTimestamp")
@@ -412,6 +416,29 @@ def _runs(world: SimWorld, node: str) -> Iterator[Record]:
                         about = f'"SyncLoop (PLEG): event for pod" pod="{place}" event={json.dumps(data, separators=(",", ":"))}'
                         time = parse_rfc3339(text) + keyed_bits("pleg", identity, kind) % SECOND
                         yield _klog(time, "I", "kubelet.go:2569", about)
+
+
+def _of_node(event: Manifest, node: str) -> Iterator[Record]:
+    """What the kubelet writes when it reports an event about its machine."""
+    reason, message = event["reason"], event.get("message") or ""
+    for text in dict.fromkeys(filter(None, (event.get("firstTimestamp"), event.get("lastTimestamp")))):
+        time = parse_rfc3339(str(text)) + keyed_bits("journal", node, reason, text) % SECOND
+        if reason == "EvictionThresholdMet":
+            resource = message.rpartition(" ")[2]
+            about = f'"Eviction manager: attempting to reclaim" resourceName="{resource}"'
+            yield _klog(time, "I", "eviction_manager.go:376", about)
+            about = f'"Eviction manager: must evict pod(s) to reclaim" resourceName="{resource}"'
+            yield _klog(time + 210_000, "I", "eviction_manager.go:387", about)
+        elif reason == "FreeDiskSpaceFailed":
+            yield _klog(
+                time,
+                "E",
+                "kubelet.go:1551",
+                f'"Image garbage collection failed multiple times in a row" err={json.dumps(message)}',
+            )
+        elif reason.startswith(("NodeHas", "NodeNot", "NodeReady")):
+            about = f'"Recording event message for node" node="{node}" event="{reason}"'
+            yield _klog(time, "I", "kubelet_node_status.go:687", about)
 
 
 def _told(time: int, event: Manifest, pod: Manifest | None) -> Iterator[Record]:
