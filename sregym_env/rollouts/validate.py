@@ -595,8 +595,14 @@ def desired(obj: Manifest) -> Manifest:
         kept["spec"] = {
             key: value
             for key, value in spec.items()
-            if key not in ("clusterIP", "clusterIPs", "volumeName", "nodePort")
+            if key not in ("clusterIP", "clusterIPs", "volumeName", "nodePort", "taints")
         }
+        # Those that a cluster sets come and go with how its machines are.
+        asked = [
+            each for each in spec.get("taints") or () if not each["key"].startswith("node.kubernetes.io/")
+        ]
+        if asked:
+            kept["spec"]["taints"] = asked
     return {
         **kept,
         "name": metadata["name"],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from sregym_env.sim.processes.context import ProcessContext
 from sregym_env.sim.world.program import (
@@ -55,6 +56,9 @@ class Quiet:
 
     def handshake_failed(self, ctx: ProcessContext, client: str, text: str) -> None:
         """Say nothing of clients that go away."""
+
+    def learned(self, ctx: ProcessContext, what: Any) -> None:
+        """Remember nothing of what it serves."""
 
     def terminate(self, ctx: ProcessContext) -> tuple[float, int]:
         """Exit cleanly on SIGTERM."""

@@ -282,6 +282,10 @@ class Program(Protocol):
         """What becomes of such calls arriving at ``port``. Must not change state."""
         ...
 
+    def learned(self, ctx: Context, what: Any) -> None:
+        """Remember what serving requests has taught it; programs that learn nothing are given nothing."""
+        ...
+
     def request(self, ctx: Context, request: HttpRequest, port: int) -> HttpResponse | None:
         """Answer one HTTP request, or None where the port does not speak HTTP."""
         ...
