@@ -233,7 +233,7 @@ def node_disk_filled_by_neighbour(
             f"kubectl describe node {node}",
             f"ssh {node} 'df -h /; du -sh {above}/* /var/lib/* 2>/dev/null | sort -h | tail -n 5'",
             f"kubectl get pods -A -o wide --field-selector spec.nodeName={node}",
-            f"kubectl get {named(greedy).replace('/', ' ')} -n {place} -o yaml",
+            f"kubectl get {named(greedy).replace('/', ' ')} {modest.name} -n {place} -o yaml",
         ],
         accepts=[greedy],
         empties=[node],
