@@ -41,6 +41,23 @@ def one_of(*values: Any) -> Choose:
     return lambda target, chance: chance.choice("value", values)
 
 
+def two_of(name: str, values: Sequence[str]) -> Choose:
+    """Two different ones of some values, drawn by a name."""
+
+    def choose(target: Any, chance: Chance) -> tuple[str, str]:
+        first, second = chance.sample(name, values, 2)
+        return first, second
+
+    return choose
+
+
+def elsewhere(namespaces: Sequence[str], name: str = "place") -> Choose:
+    """One of some namespaces in which the application does not live, drawn by a name."""
+    return lambda target, chance: chance.choice(
+        name, [each for each in namespaces if each not in target.app.namespaces]
+    )
+
+
 def until(chance: Chance, draw: Callable[[Chance], Any], works: Callable[[Any], bool], last: Any) -> Any:
     """The first draw for which ``works`` holds; ``last`` where none of many does."""
     for attempt in range(ATTEMPTS):

@@ -10,7 +10,7 @@ import orjson
 
 from sregym_env.cluster.app import Account
 from sregym_env.cluster.edits import ObjectRef
-from sregym_env.cluster.targets import ComponentTarget, InApp
+from sregym_env.cluster.targets import ROLLED, ComponentTarget, InApp
 from sregym_env.kube.types import Manifest
 from sregym_env.kube.yamlout import to_yaml
 
@@ -109,6 +109,27 @@ def replace_unready(namespace: str) -> str:
     unready = 'awk \'{split($2, a, "/"); if (a[1] < a[2] && $3 != "Completed") print $1}\''
     listed = f"kubectl get pods -n {namespace} --no-headers"
     return f"{listed} | {unready} | xargs -r kubectl delete pods -n {namespace}"
+
+
+def revive(target: InApp) -> list[str]:
+    """Whoever has ended because nobody was reached is started again, without the pause that grows with every end; and after those all
+    who told a registry of themselves when they started, for it may have been among those that have ended."""
+    app = target.app
+    spaces = dict.fromkeys(app.namespace_of(each.name) for each in app.components)
+    workloads = [
+        target.workload_of(each.name)
+        for each in app.components
+        if each.stateless
+        and each.kind not in ("load", "registry")
+        and each.workload in ROLLED
+        and each.name in app.critical
+    ]
+    return [
+        *map(replace_unready, spaces),
+        "sleep 60",
+        *(f"kubectl rollout restart {named(each)}{scope(each)}" for each in workloads),
+        *map(await_rollout, workloads),
+    ]
 
 
 STATEFUL = "statefulsets.apps"

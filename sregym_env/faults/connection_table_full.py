@@ -10,13 +10,12 @@ from sregym_env.cluster.api import World
 from sregym_env.cluster.edits import AwaitRollout, Create, JsonPatch, ObjectRef, RecreatePods
 from sregym_env.cluster.targets import ROLLED, ComponentTarget, components
 from sregym_env.errors import ClusterError
-from sregym_env.faults.choices import one_of
-from sregym_env.faults.commands import await_rollout, named, put, replace_unready, scale, scope
+from sregym_env.faults.choices import elsewhere, one_of, two_of
+from sregym_env.faults.commands import put, revive, scale
 from sregym_env.faults.drawn import drawn
 from sregym_env.faults.fault import Fault, Finding, fault
 from sregym_env.kube.status import StatusError
 from sregym_env.kube.types import Manifest
-from sregym_env.runtime.chance import Chance
 from sregym_env.runtime.numbers import whole
 from sregym_env.sim.network.conntrack import USUAL
 
@@ -131,15 +130,6 @@ def _callers(target: ComponentTarget) -> tuple[str, ...]:
     return tuple(name for name in dict.fromkeys(names) if name in app.critical)
 
 
-def _place(target: ComponentTarget, chance: Chance) -> str:
-    return chance.choice("place", [place for place in PLACES if place not in target.app.namespaces])
-
-
-def _clients(target: ComponentTarget, chance: Chance) -> tuple[str, str]:
-    first, second = chance.sample("clients", CLIENTS, 2)
-    return first, second
-
-
 @fault(
     layer="node",
     mechanism="connection_table_full",
@@ -148,9 +138,11 @@ def _clients(target: ComponentTarget, chance: Chance) -> tuple[str, str]:
 )
 def connection_table_full(
     target: ComponentTarget,
-    place: str = drawn(_place, published="telemetry"),
+    place: str = drawn(elsewhere(PLACES), published="telemetry"),
     broker: str = drawn(one_of(*BROKERS), published="rpc-gateway"),
-    clients: tuple[str, str] = drawn(_clients, published=("edge-traffic-client", "meter-fleet")),
+    clients: tuple[str, str] = drawn(
+        two_of("clients", CLIENTS), published=("edge-traffic-client", "meter-fleet")
+    ),
     replicas: int = drawn(one_of(5, 6, 7), published=5),
     brokers: int = drawn(one_of(3, 4), published=4),
     count: int = drawn(one_of(300_000, 400_000, 500_000, 600_000, 1_000_000), published=500_000),
@@ -191,9 +183,9 @@ def connection_table_full(
         details={"field": "-c", "wrong": str(count), "right": str(right)},
         facts={"node": node, "broker": broker, "client": greedy.name, "elsewhere": place},
         remedies=[
-            [put(greedy, argument, str(right)), *_back(target)],
-            [scale(greedy, 0), *_back(target)],
-            [f"kubectl delete deployment {greedy.name} -n {place}", *_back(target)],
+            [put(greedy, argument, str(right)), FORGOTTEN, *revive(target)],
+            [scale(greedy, 0), FORGOTTEN, *revive(target)],
+            [f"kubectl delete deployment {greedy.name} -n {place}", FORGOTTEN, *revive(target)],
         ],
         look=[
             f"kubectl get pods -A -o wide --field-selector spec.nodeName={node}",
@@ -205,28 +197,6 @@ def connection_table_full(
         aliases=[node, greedy.name, place, "conntrack", "nf_conntrack"],
         cured=[_Stops(), _Serves((server, modest))],
     )  # fmt: skip
-
-
-def _back(target: ComponentTarget) -> list[str]:
-    """Whoever has ended because nobody was reached is started again, without the pause that grows with every end; and after those all
-    who told a registry of themselves when they started, for it may have been among those that have ended."""
-    app = target.app
-    spaces = dict.fromkeys(app.namespace_of(each.name) for each in app.components)
-    workloads = [
-        target.workload_of(each.name)
-        for each in app.components
-        if each.stateless
-        and each.kind not in ("load", "registry")
-        and each.workload in ROLLED
-        and each.name in app.critical
-    ]
-    return [
-        FORGOTTEN,
-        *map(replace_unready, spaces),
-        "sleep 60",
-        *(f"kubectl rollout restart {named(each)}{scope(each)}" for each in workloads),
-        *map(await_rollout, workloads),
-    ]
 
 
 def _broker(server: ObjectRef, brokers: int, node: str) -> list[Manifest]:

@@ -19,7 +19,7 @@ from sregym_env.cluster.edits import (
 )
 from sregym_env.cluster.inventory import template
 from sregym_env.cluster.targets import ServiceTarget, TargetRule, services
-from sregym_env.faults.choices import fresh, one_of, served_ports
+from sregym_env.faults.choices import elsewhere, fresh, one_of, served_ports
 from sregym_env.faults.commands import apply, await_rollout, patch, replace_unready, scale
 from sregym_env.faults.drawn import drawn
 from sregym_env.faults.fault import Fault, Finding, Predicate, fault
@@ -109,10 +109,6 @@ def _unused(target: ServiceTarget) -> list[str]:
     return [name for name in SERVICES if not any(name.removesuffix("s") in each for each in own)]
 
 
-def _place(target: ServiceTarget, chance: Chance) -> str:
-    return chance.choice("place", [place for place in PLACES if place not in target.app.namespaces])
-
-
 def _port(target: ServiceTarget, chance: Chance) -> int:
     taken = set().union(*(served_ports(each) for each in PROXIED.find(target.inventory)))
     return chance.choice(
@@ -125,7 +121,7 @@ def empty_service_crashes_new_proxy(
     target: ServiceTarget,
     way: str = drawn(one_of("scaled", "scaled", "removed"), published="scaled"),
     names: tuple[str, ...] = drawn(_names, published=lambda target: tuple(_unused(target)[:3])),
-    place: str = drawn(_place, published="loyalty"),
+    place: str = drawn(elsewhere(PLACES), published="loyalty"),
     beside: tuple[str, ...] = drawn(_beside, published=lambda target: tuple(_others(target)[:BESIDE])),
     proxy: str = drawn(one_of("edge-proxy", "nginx", "ambassador", "tcp-proxy", "egress", "mesh-proxy", "gateway"), published="edge-proxy"),
     config: str = drawn(

@@ -8,7 +8,7 @@ from typing import Any
 from sregym_env.cluster.edits import Create, JsonPatch, ObjectRef, RecreatePods
 from sregym_env.cluster.inventory import template
 from sregym_env.cluster.targets import ComponentTarget, components
-from sregym_env.faults.choices import absent_label, fresh, templates, wrong_port
+from sregym_env.faults.choices import absent_label, elsewhere, fresh, templates, wrong_port
 from sregym_env.faults.commands import delete, put, registrants, restart
 from sregym_env.faults.drawn import drawn
 from sregym_env.faults.fault import Fault, fault
@@ -35,7 +35,7 @@ def _rules(target: ComponentTarget, chance: Chance) -> dict[str, Any]:
         case "pods":
             return _ingress(_from("podSelector", absent_label(target, chance.at("label"))), target, chance)
         case "namespace":
-            name = {"kubernetes.io/metadata.name": _elsewhere(target, chance)}
+            name = {"kubernetes.io/metadata.name": _OTHERS(target, chance)}
             return _ingress(_from("namespaceSelector", name), target, chance)
         case "port":
             rule: Manifest = {"ports": [{"protocol": "TCP", "port": wrong_port(target, chance.at("port"))}]}
@@ -63,9 +63,9 @@ def _ingress(rule: Manifest, target: ComponentTarget, chance: Chance) -> dict[st
 def _way_out(target: ComponentTarget, chance: Chance) -> Manifest:
     """An egress rule that leads to nothing that the component needs."""
     dns = {"ports": [{"protocol": protocol, "port": 53} for protocol in ("UDP", "TCP")]}
-    elsewhere = {"matchLabels": {"kubernetes.io/metadata.name": _elsewhere(target, chance)}}
+    foreign = {"matchLabels": {"kubernetes.io/metadata.name": _OTHERS(target, chance)}}
     forms: tuple[Manifest, ...] = (
-        {"to": [{"namespaceSelector": elsewhere}]},
+        {"to": [{"namespaceSelector": foreign}]},
         {"to": [{"podSelector": {"matchLabels": absent_label(target, chance.at("label"))}}]},
         {
             "to": [{"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": "kube-system"}}}],
@@ -77,8 +77,7 @@ def _way_out(target: ComponentTarget, chance: Chance) -> Manifest:
     return chance.choice("form", forms)
 
 
-def _elsewhere(target: ComponentTarget, chance: Chance) -> str:
-    return chance.choice("namespace", [name for name in NAMESPACES if name not in target.app.namespaces])
+_OTHERS = elsewhere(NAMESPACES, "namespace")
 
 
 def _covering(target: ComponentTarget, rules: dict[str, Any]) -> Iterator[tuple[ObjectRef, Manifest, bool]]:

@@ -18,10 +18,10 @@ from sregym_env.cluster.edits import (
     Rollout,
 )
 from sregym_env.cluster.inventory import Inventory
-from sregym_env.cluster.targets import ROLLED, MachinesTarget, TargetRule, components, machines_needed
+from sregym_env.cluster.targets import MachinesTarget, TargetRule, components, kind_of, machines_needed
 from sregym_env.errors import ClusterError
-from sregym_env.faults.choices import one_of
-from sregym_env.faults.commands import await_rollout, delete, named, put, replace_unready, scope
+from sregym_env.faults.choices import elsewhere, one_of, two_of
+from sregym_env.faults.commands import await_rollout, delete, named, put, revive
 from sregym_env.faults.drawn import drawn
 from sregym_env.faults.fault import Fault, Finding, fault
 from sregym_env.faults.kubelet_eviction_threshold import HOST, machines, movable
@@ -29,7 +29,6 @@ from sregym_env.kube import conditions
 from sregym_env.kube.quantity import bytes_
 from sregym_env.kube.status import StatusError
 from sregym_env.kube.types import Manifest
-from sregym_env.runtime.chance import Chance
 from sregym_env.runtime.numbers import whole
 
 PLACES = (
@@ -162,15 +161,6 @@ def _search(inventory: Inventory) -> Iterable[MachinesTarget]:
         yield MachinesTarget(inventory, (machines(target)[0],), (target.name,), target.name)
 
 
-def _place(target: MachinesTarget, chance: Chance) -> str:
-    return chance.choice("place", [place for place in PLACES if place not in target.app.namespaces])
-
-
-def _writers(target: MachinesTarget, chance: Chance) -> tuple[str, str]:
-    first, second = chance.sample("writers", WRITERS, 2)
-    return first, second
-
-
 @fault(
     layer="node",
     mechanism="disk_filled",
@@ -179,8 +169,10 @@ def _writers(target: MachinesTarget, chance: Chance) -> tuple[str, str]:
 )
 def node_disk_filled_by_neighbour(
     target: MachinesTarget,
-    place: str = drawn(_place, published="media-lab"),
-    writers: tuple[str, str] = drawn(_writers, published=("encoder-soak", "channel-recorder")),
+    place: str = drawn(elsewhere(PLACES), published="media-lab"),
+    writers: tuple[str, str] = drawn(
+        two_of("writers", WRITERS), published=("encoder-soak", "channel-recorder")
+    ),
     kind: str = drawn(one_of(*KINDS), published="deployments.apps"),
     root: str = drawn(one_of(*ROOTS), published="/var/lib/{place}"),
     slip: str = drawn(one_of(*SLIPS), published="unset"),
@@ -205,7 +197,7 @@ def node_disk_filled_by_neighbour(
     argument = "/spec/template/spec/containers/0/args"
     return Fault(
         resource=greedy,
-        cause=f"The {_called(kind)} {greedy.name} in namespace {place} records {rate} Mbit/s into the hostPath {folder} of node {node} and removes "
+        cause=f"The {kind_of(kind)} {greedy.name} in namespace {place} records {rate} Mbit/s into the hostPath {folder} of node {node} and removes "
         f"nothing ({field} {wrong}, {meant} before), so the root disk of {node} is full: its kubelet reports DiskPressure and evicts the pods of "
         f"others, and {', '.join(target.components)}, bound to that node, cannot be scheduled.",
         earlier=[
@@ -226,8 +218,8 @@ def node_disk_filled_by_neighbour(
         details={"field": field, "wrong": wrong, "right": meant},
         facts={"node": node, "writer": greedy.name, "elsewhere": place, "folder": folder},
         remedies=[
-            [put(greedy, argument, good), await_rollout(greedy), *_emptied(node, folder), *_back(target)],
-            [delete(greedy), f"kubectl wait --for=delete pod -l app={greedy.name} -n {place} --timeout=90s", *_emptied(node, folder), *_back(target)],
+            [put(greedy, argument, good), await_rollout(greedy), *_emptied(node, folder), *revive(target)],
+            [delete(greedy), f"kubectl wait --for=delete pod -l app={greedy.name} -n {place} --timeout=90s", *_emptied(node, folder), *revive(target)],
         ],
         look=[
             f"kubectl describe node {node}",
@@ -248,10 +240,6 @@ def _bound(target: MachinesTarget, node: str) -> list[Edit]:
         return []
     path = "/spec/template/spec/nodeSelector"
     return [Rollout(target.workload_of(target.namesake), {path: {HOST: node}})]
-
-
-def _called(kind: str) -> str:
-    return "DaemonSet" if kind == "daemonsets.apps" else "Deployment"
 
 
 def _capacity(target: MachinesTarget, node: str) -> int:
@@ -288,27 +276,6 @@ def _emptied(node: str, folder: str) -> list[str]:
     return [f"ssh {node} 'rm -f {folder}/*'", OVER]
 
 
-def _back(target: MachinesTarget) -> list[str]:
-    """Whoever has ended because nobody was reached is started again, without the pause that grows with every end; and after those all
-    who told a registry of themselves when they started, for it was perhaps evicted."""
-    app = target.app
-    spaces = dict.fromkeys(app.namespace_of(each.name) for each in app.components)
-    workloads = [
-        target.workload_of(each.name)
-        for each in app.components
-        if each.stateless
-        and each.kind not in ("load", "registry")
-        and each.workload in ROLLED
-        and each.name in app.critical
-    ]
-    return [
-        *map(replace_unready, spaces),
-        "sleep 60",
-        *(f"kubectl rollout restart {named(each)}{scope(each)}" for each in workloads),
-        *map(await_rollout, workloads),
-    ]
-
-
 def _recorder(workload: ObjectRef, folder: str, arguments: list[str], node: str) -> Manifest:
     """A recorder of one machine, which its team holds for as important as the machine itself: a kubelet never evicts it."""
     labels = {"app": workload.name}
@@ -334,7 +301,7 @@ def _recorder(workload: ObjectRef, folder: str, arguments: list[str], node: str)
         spec |= {"replicas": 1, "strategy": {"type": "Recreate"}}
     return {
         "apiVersion": "apps/v1",
-        "kind": _called(workload.resource),
+        "kind": kind_of(workload.resource),
         "metadata": {"name": workload.name, "namespace": workload.namespace, "labels": labels},
         "spec": spec,
     }

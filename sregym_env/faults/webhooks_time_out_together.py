@@ -15,7 +15,7 @@ from sregym_env.cluster.edits import (
     RecreatePods,
 )
 from sregym_env.cluster.targets import ComponentTarget, components
-from sregym_env.faults.choices import one_of
+from sregym_env.faults.choices import elsewhere, one_of
 from sregym_env.faults.commands import apply, makers, put
 from sregym_env.faults.drawn import drawn
 from sregym_env.faults.fault import Fault, Finding, fault
@@ -69,11 +69,6 @@ WORKERS: Manifest = {
 }
 
 
-def _place(target: ComponentTarget, chance: Chance) -> str:
-    """A namespace in which the application does not live."""
-    return chance.choice("place", [name for name in PLACES if name not in target.app.namespaces])
-
-
 def _waits(target: ComponentTarget, chance: Chance) -> tuple[tuple[str, int], ...]:
     """Four servers, and how long each may take: more in all than a request has, and less without any one of them."""
     free = [name for name in SERVERS if name not in target.app.by_name]
@@ -94,7 +89,7 @@ def webhooks_time_out_together(
     waits: tuple[tuple[str, int], ...] = drawn(
         _waits, published=tuple(zip(SERVERS[:4], (12, 8, 11, 9), strict=True))
     ),
-    place: str = drawn(_place, published=PLACES[0]),
+    place: str = drawn(elsewhere(PLACES), published=PLACES[0]),
     policy: str = drawn(
         one_of("allow-admission", "webhook-callers", "allow-control-plane", "admission-ingress"),
         published="allow-admission",
