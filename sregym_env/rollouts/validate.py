@@ -37,6 +37,7 @@ from sregym_env.faults import problems
 from sregym_env.faults.fault import FaultInstance
 from sregym_env.faults.onset import remedies
 from sregym_env.faults.problems import Problem
+from sregym_env.kube import conditions
 from sregym_env.kube.status import StatusError
 from sregym_env.kube.types import Manifest
 from sregym_env.rewards import checks
@@ -239,14 +240,25 @@ def remedies_cure(subject: Subject) -> Finding:
 
 
 RELIEF = 900.0
-"""Seconds after which a kubelet says that a disk has room again, and pods are back."""
+"""Seconds at most until a kubelet says that its disk has room again."""
+
+
+def _await_relief(world: World) -> None:
+    """A kubelet says for minutes after the fact that its disk is short, and nobody comes back to its machine before."""
+    waited = 0.0
+    while waited < RELIEF and any(
+        conditions.is_true(node.get("status"), "DiskPressure") for node in world.cluster.list("nodes")
+    ):
+        world.advance(60.0)
+        waited += 60.0
 
 
 def undo_restores(subject: Subject) -> Finding:
     """Healing brings the desired state back to what it was, object by object."""
     fresh = _tried(subject.struck)
     fresh.heal(fresh.world)
-    fresh.world.advance(RELIEF if any(_of_disks(one) for one in fresh.instances) else 120.0)
+    _await_relief(fresh.world)
+    fresh.world.advance(120.0)
     now = {key: desired(obj) for key, obj in protected_objects(fresh.world)}
     then = {key: desired(obj) for key, obj in fresh.baseline.objects.items()}
     differing = sorted("/".join(key) for key in now.keys() | then.keys() if now.get(key) != then.get(key))
@@ -266,12 +278,11 @@ def _forgets(instance: FaultInstance) -> bool:
     of_machine = any(
         isinstance(each, KubeletSetting | KubeletStopped | NodeDown) for each in instance.fault.disturbances
     )
-    return of_machine or _of_disks(instance) or instance.declaration.mechanism == "connection_table_full"
+    return of_machine or instance.declaration.mechanism in _UNREACHED
 
 
-def _of_disks(instance: FaultInstance) -> bool:
-    """Whether a machine's disk was short: its kubelet says for minutes that it is, and pods were sent away."""
-    return instance.declaration.mechanism == "disk_filled"
+_UNREACHED = frozenset(("connection_table_full", "disk_filled"))
+"""Mechanisms by which pods of a machine are beyond reach, or sent away, although nothing is disturbed."""
 
 
 def same_seed_same_world(subject: Subject) -> Finding:
