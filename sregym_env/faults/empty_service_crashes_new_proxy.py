@@ -23,12 +23,14 @@ from sregym_env.faults.choices import elsewhere, fresh, one_of, served_ports
 from sregym_env.faults.commands import apply, await_rollout, patch, replace_unready, scale
 from sregym_env.faults.drawn import drawn
 from sregym_env.faults.fault import Fault, Finding, Predicate, fault
+from sregym_env.kube.selectors import from_dict
 from sregym_env.kube.status import StatusError
 from sregym_env.kube.types import Manifest
 from sregym_env.runtime.chance import Chance
 from sregym_env.sim.programs import nginx_config
 
 DIRECTORY = "/etc/proxy"
+POLICIES = "networkpolicies.networking.k8s.io"
 PORT = 80
 EGRESS = 15101
 """The first of the ports at which the application finds the other team's Services."""
@@ -154,6 +156,7 @@ def empty_service_crashes_new_proxy(
             for at, name in enumerate(sorted(names))
         },
     }  # fmt: skip
+    admitted = [edit for each in proxied for edit in _admitted(each, port)]
     scaled = way == "scaled"
     back = [replace_unready(target.namespace), await_rollout(target.workload)]
     route = f"/data/egress-{gone}.conf"
@@ -179,6 +182,7 @@ def empty_service_crashes_new_proxy(
                 "apiVersion": "v1", "kind": "ConfigMap",
                 "metadata": {"name": config, "namespace": target.namespace}, "data": data,
             }),
+            *admitted,
             *(edit for each in proxied for edit in _proxied(each, proxy, config, port, tag)),
         ],
         edits=[Scale(workload, 0) if scaled else Delete(workload)],
@@ -194,7 +198,7 @@ def empty_service_crashes_new_proxy(
             f"kubectl describe service {gone} -n {place}",
             f"kubectl get deployments -n {place}",
         ],
-        accepts=[service, workload, settings, *(each.workload for each in proxied)],
+        accepts=[service, workload, settings, *(each.workload for each in proxied), *(edit.target for edit in admitted)],
         aliases=[gone, place, proxy, config],
         cured=[_starts(proxied, proxy, live), _rests(ObjectRef("deployments.apps", resting, place))],
     )  # fmt: skip
@@ -215,6 +219,21 @@ def _proxied(target: ServiceTarget, proxy: str, config: str, port: int, tag: str
     yield Rollout(target.workload, {f"{pod}/containers/-": container, f"{pod}/volumes/-": volume})
     yield AwaitRollout(target.workload)
     yield JsonPatch(target.service, f"/spec/ports/{target.port_index}/targetPort", port)
+
+
+def _admitted(target: ServiceTarget, port: int) -> Iterator[JsonPatch]:
+    """Where the component's own port is let in by name, its proxy's is as well."""
+    labels = template(target.inventory.workload(target.component))["metadata"].get("labels") or {}
+    for (resource, namespace, name), policy in target.inventory.declared.items():
+        if resource != POLICIES or namespace != target.namespace:
+            continue
+        if not from_dict(policy["spec"].get("podSelector")).matches(labels):
+            continue
+        for number, rule in enumerate(policy["spec"].get("ingress") or ()):
+            ports = rule.get("ports") or ()
+            if any(each.get("port") == target.component.port for each in ports):
+                opened = [*ports, {"protocol": "TCP", "port": port}]
+                yield JsonPatch(ObjectRef(resource, name, namespace), f"/spec/ingress/{number}/ports", opened)
 
 
 def _team(workload: ObjectRef, replicas: int) -> Manifest:

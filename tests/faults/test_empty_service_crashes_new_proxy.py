@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -118,3 +119,25 @@ def test_what_configurations_say() -> None:
     ):
         with pytest.raises(nginx_config.ConfigError, match=re.escape(why)):
             nginx_config.directives(broken, "nginx.conf")
+
+
+def test_a_proxy_is_let_in_where_the_server_behind_it_is() -> None:
+    app = apps.app(NAMESPACE)
+    port = app.by_name[NAME].port
+    policy = {
+        "apiVersion": "networking.k8s.io/v1",
+        "kind": "NetworkPolicy",
+        "metadata": {"name": NAME, "namespace": NAMESPACE},
+        "spec": {
+            "podSelector": {"matchLabels": {"service": NAME}},
+            "policyTypes": ["Ingress"],
+            "ingress": [{"ports": [{"protocol": "TCP", "port": port}]}],
+        },
+    }
+    world = deployed_world(replace(app, manifests=(*app.manifests, policy)))
+    assert not _suffering(world)
+    instance = _proxied(world)
+    assert not _suffering(world)
+    found = world.cluster.get("networkpolicies.networking.k8s.io", NAME, NAMESPACE)
+    opened = [each["port"] for each in found["spec"]["ingress"][0]["ports"]]
+    assert opened == [port, instance.parameters["port"]]
