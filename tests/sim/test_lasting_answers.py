@@ -10,7 +10,8 @@ from sregym_env.apps import app
 from sregym_env.cluster.disturbances import LinkLoss, PodFreeze
 from sregym_env.runtime.chance import Chance
 from sregym_env.sim.embedded import EmbeddedWorld
-from sregym_env.sim.network.addressing import NodeSource, inquiring, learned, note, present
+from sregym_env.sim.network import addressing
+from sregym_env.sim.network.addressing import NodeSource, Reads, Standing, inquiring, learned, note, present
 from sregym_env.sim.network.connections import connect
 from sregym_env.sim.users import traffic
 from sregym_env.worlds.lived import base_world
@@ -104,6 +105,33 @@ def test_whatever_happens_answers_that_last_are_right(seed: int) -> None:
             anew.view = None
             assert asked(world) == asked(anew), (step, seconds)
             assert users(world) == users(anew), (step, seconds)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_what_is_looked_at_together_holds_as_it_does_alone(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spared: list[bool] = []
+    alone = addressing.holds
+
+    class Compared(Standing):
+        def holds(self, reads: Reads) -> bool:
+            with monkeypatch.context() as patched:
+                asked: list[object] = []
+                patched.setattr(
+                    addressing, "holds", lambda world, each: asked.append(each) or alone(world, each)
+                )
+                found = super().holds(reads)
+            assert found == alone(self._world, reads)
+            spared.append(not asked)
+            return found
+
+    monkeypatch.setattr(addressing, "Standing", Compared)
+    world = base_world(HOTEL, seed).fork()
+    for number in range(12):
+        changes(world, Chance(("looks", seed, number)))
+        world.advance(20.0)
+    assert sum(spared) > len(spared) / 2
 
 
 def test_most_answers_outlive_the_restart_of_one_pod() -> None:

@@ -112,7 +112,16 @@ class Present:
     strains: Mapping[ProcessKey, Strain] = field(default_factory=lambda: NO_STRAINS)
     ended: tuple[Ended, ...] = ()
     """What load does."""
+    standing: Mapping[int, tuple[Reads, frozenset[Asked]]] = field(default_factory=dict)
+    """Readings that held when they were last looked at together (:class:`Standing`), by identity, and what they were of."""
+    unsure: frozenset[Asked] | None = None
+    """What may read otherwise since then; None where it could be anything."""
 
+
+Asked = tuple[str, Any]
+"""What is read of a world: by which reader, and of what."""
+
+Reads = tuple[Read, ...]
 
 _POLICIES = "networkpolicies.networking.k8s.io"
 
@@ -249,11 +258,20 @@ def _derived(world: SimWorld, known: Present | None) -> Present:
     )
     changed = _changed(world, known, fresh)
     if changed:
+        fresh.unsure = _doubted(known, changed)
         fresh.cache, fresh.before = {}, _merged(known.before, known.cache)
         fresh.seen = known.seen.copy() if len(known.seen) < REMEMBERED else {}
         unsure = {what: read for what in changed if (read := fresh.seen.pop(what, None)) is not None}
         fresh.seen_before = _merged(known.seen_before, unsure)
     return fresh
+
+
+def _doubted(known: Present, changed: Sequence[Asked]) -> frozenset[Asked] | None:
+    """What may read otherwise since readings were last looked at together, with what has changed now."""
+    # What was forgotten of the past could have changed unnoticed.
+    if known.unsure is None or max(len(known.unsure), len(known.seen)) >= REMEMBERED:
+        return None
+    return known.unsure.union(changed)
 
 
 def _changed(world: SimWorld, known: Present, fresh: Present) -> list[tuple[str, Any]]:
@@ -414,8 +432,37 @@ def holds(world: SimWorld, reads: Collection[Read]) -> bool:
     return True
 
 
-_ASKED: Callable[[Read], tuple[str, Any]] = itemgetter(0)
+_ASKED: Callable[[Read], Asked] = itemgetter(0)
 """What was asked for a reading."""
+
+
+class Standing:
+    """Many readings that are looked at again and again: of those that held the last time only what may read otherwise since."""
+
+    __slots__ = ("_before", "_held", "_unsure", "_world")
+
+    def __init__(self, world: SimWorld) -> None:
+        view = present(world)
+        self._world = world
+        self._before, self._unsure = view.standing, view.unsure
+        self._held: dict[int, tuple[Reads, frozenset[Asked]]] = {}
+
+    def holds(self, reads: Reads) -> bool:
+        """Whether all of them still say the same."""
+        known = self._before.get(id(reads))
+        if known is None or known[0] is not reads:
+            known = (reads, frozenset(map(_ASKED, reads)))
+            sure = False
+        else:
+            sure = self._unsure is not None and self._unsure.isdisjoint(known[1])
+        if not sure and not holds(self._world, reads):
+            return False
+        self._held[id(reads)] = known
+        return True
+
+    def keep(self) -> None:
+        """Remember what held. Nothing may have been changed since the beginning."""
+        self._world.view = replace(present(self._world), standing=self._held, unsure=frozenset())
 
 
 def note(world: SimWorld, how: str, of: Any = None) -> None:

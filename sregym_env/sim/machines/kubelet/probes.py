@@ -123,6 +123,7 @@ def wake_settled(world: SimWorld) -> None:
     """Something changed: have every container with probes probed again at its next turn."""
     now = world.clock
     disturbed = not all(isinstance(each, (*OF_MACHINES, RegistryLogin)) for each in world.disturbances)
+    standing = runtime.standing(world)
     for record in world.runtime.values():
         if not isinstance(record, PodRecord):
             continue
@@ -134,13 +135,14 @@ def wake_settled(world: SimWorld) -> None:
             for kind, probe in container.probes.items():
                 if (kind == "startup") != container.started:
                     passes = kind != "startup" and probe.passed and probe.streak > 0
-                    if passes and probe.reads and runtime.holds(world, probe.reads):
+                    if passes and probe.reads and standing.holds(probe.reads):
                         continue
                     turns.append(probe.next_at)
                     steady = steady and passes and not disturbed and not probe.chanced
         if turns:
             who = PROBER if steady else "kubelet"
             world.wake(who, (record.namespace, record.name), max(0, min(turns) - now))
+    standing.keep()
 
 
 PROBER = "prober"

@@ -40,6 +40,11 @@ def holds(world: SimWorld, reads: tuple[Read, ...]) -> bool:
     return addressing.holds(world, reads)
 
 
+def standing(world: SimWorld) -> addressing.Standing:
+    """What many probes follow from, looked at together."""
+    return addressing.Standing(world)
+
+
 def executable(world: SimWorld, image: Image, argv0: str) -> tuple[str, str] | None:
     """(binary, program) that ``argv0`` names in an image, or None."""
     return lifecycle.executable(world, image, argv0)
