@@ -44,7 +44,7 @@ bench: $(READY)  ## Measure what the README promises.
 
 validate: $(READY)  ## Check every (fault, target) pair of every application; play every repair of the tables.
 	$(BIN)/sregym validate --jobs 2
-	$(SUITE) -m exhaustive tests/redteam/repairs tests/dataplane tests/faults
+	$(SUITE) -m exhaustive tests/redteam tests/dataplane tests/faults tests/sim
 
 sample: $(READY)  ## Check a stratified sample of the pairs; what no understanding wins there.
 	$(BIN)/sregym validate --sample 30 --jobs 2

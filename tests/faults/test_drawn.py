@@ -245,7 +245,7 @@ def struck(declared: Declaration, number: int) -> tuple[FaultInstance, EmbeddedW
     return instance, world, strike(world, instance)
 
 
-@pytest.mark.parametrize("number", range(2))
+@pytest.mark.parametrize("number", [0, pytest.param(1, marks=pytest.mark.exhaustive)])
 @every_fault
 def test_users_suffer_from_a_draw_until_it_is_repaired(declared: Declaration, number: int) -> None:
     instance, world, _ = struck(declared, number)

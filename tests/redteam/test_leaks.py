@@ -109,7 +109,13 @@ CASES = [(APP, *pair) for pair in one_of_each()]
 CASES += [(name, *pair) for name in apps.names() if name != APP for pair in one_of_each(name)[::6]]
 
 
-@pytest.mark.parametrize(("app", "fault", "target"), CASES)
+@pytest.mark.parametrize(
+    ("app", "fault", "target"),
+    [
+        pytest.param(*case, marks=(pytest.mark.exhaustive,) if number % 3 else ())
+        for number, case in enumerate(CASES)
+    ],
+)
 def test_nothing_readable_tells(app: str, fault: str, target: str) -> None:
     world = subject(fault, target, app).world()
     namespace = world.app.namespace_of(subject(fault, target, app).injected.instances[0].target.components[0])
