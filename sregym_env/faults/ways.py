@@ -270,7 +270,14 @@ _LACK = re.compile(r"\b(?:has|have|had|does|do|did)(?: not|n't)(?: \w+){0,3} $")
 
 def matches(ways: Sequence[str], sentence: Sentence) -> list[Match]:
     """Every place where one of the ways is said."""
-    return [found for text in ways for found in _match(way(text), sentence)]
+    hits = sentence.hits.keys()
+    return [
+        found
+        for asked in map(way, ways)
+        # Of a thousand ways hardly any is begun.
+        if not hits.isdisjoint(asked.terms[0])
+        for found in _match(asked, sentence)
+    ]
 
 
 def matches_anywhere(ways: Sequence[str], sentence: Sentence) -> list[Match]:
