@@ -74,15 +74,25 @@ def _fits(target: ComponentTarget) -> bool:
         and its.kind != "load"
         and its.stateless
         and not template(target.manifest)["spec"].get("hostNetwork")
-        and bool(machines(target))
+        and bool(_machines(target))
     )
+
+
+def _machines(target: ComponentTarget) -> list[str]:
+    """Machines on which it stands and that take pods still."""
+    shut = {
+        each["metadata"]["name"]
+        for each in target.inventory.machines
+        if each.get("spec", {}).get("unschedulable")
+    }
+    return [node for node in machines(target) if node not in shut] or machines(target)
 
 
 TARGETS: TargetRule = components(at_request=True, where=_fits)
 
 
 def _machine(target: ComponentTarget, chance: Chance) -> str:
-    return str(chance.choice("node", machines(target)))
+    return str(chance.choice("node", _machines(target)))
 
 
 def _astray(target: ComponentTarget, chance: Chance) -> int:
@@ -93,7 +103,7 @@ def _astray(target: ComponentTarget, chance: Chance) -> int:
 @fault(layer="node", mechanism="clock_wrong", targets=TARGETS, level="hard")
 def node_clock_drift(
     target: ComponentTarget,
-    node: str = drawn(_machine, published=lambda target: machines(target)[0]),
+    node: str = drawn(_machine, published=lambda target: _machines(target)[0]),
     way: str = drawn(one_of(*WAYS), published="masked"),
     direction: str = drawn(one_of("ahead", "ahead", "behind"), published="ahead"),
     days: int = drawn(one_of(30, 45, 60, 90), published=30),
