@@ -8,6 +8,7 @@ from typing import Any
 
 from sregym_env.cluster.api import World
 from sregym_env.cluster.edits import AwaitRollout, IssueCertificate, ObjectRef, OnMachine, Rollout
+from sregym_env.cluster.inventory import template
 from sregym_env.cluster.targets import ComponentTarget, TargetRule, components
 from sregym_env.errors import ClusterError
 from sregym_env.faults.choices import fresh, one_of
@@ -15,12 +16,13 @@ from sregym_env.faults.commands import await_rollout
 from sregym_env.faults.drawn import drawn
 from sregym_env.faults.fault import Fault, Finding, fault
 from sregym_env.faults.kubelet_eviction_threshold import HOST, machines
-from sregym_env.cluster.inventory import template
+from sregym_env.kube.status import StatusError
 from sregym_env.runtime.chance import Chance
 from sregym_env.runtime.clock import SECOND
 from sregym_env.runtime.numbers import whole
 
 DAY = 86_400
+IMAGE = "alpine/openssl:3.3.3"
 SIDECARS = ("identity-check", "tls-check", "cert-check", "mtls-check", "workload-identity", "trust-check")
 AUTHORITIES = ("platform-issuing-ca", "mesh-intermediate", "internal-ca", "workload-ca", "services-ca")
 WAYS = ("masked", "masked", "disabled")
@@ -67,6 +69,31 @@ class _Kept:
         return f"it is {abs(off)} s {'ahead' if off > 0 else 'behind'}" if abs(off) > NEAR else ""
 
 
+@dataclass(frozen=True, slots=True)
+class _Verifies:
+    """Whether the certificate is still verified, as it was: to look away is no repair, whatever the time."""
+
+    workload: ObjectRef
+    sidecar: str
+    image: str
+    command: tuple[str, ...]
+
+    def __call__(self, world: World) -> Finding:
+        expected = f"{self.sidecar} verifies the certificate as before"
+        where = self.workload
+        try:
+            spec = template(world.cluster.get(where.resource, where.name, where.namespace))["spec"]
+        except StatusError as error:
+            return Finding("check", False, str(error), expected)
+        for container in spec["containers"]:
+            if container["name"] == self.sidecar:
+                probe = container.get("readinessProbe") or {}
+                asked = tuple((probe.get("exec") or {}).get("command") or ())
+                same = asked == self.command and container.get("image") == self.image
+                return Finding("check", same, "it does" if same else "it asks for less", expected)
+        return Finding("check", False, f"there is no {self.sidecar}", expected)
+
+
 def _fits(target: ComponentTarget) -> bool:
     its = target.component
     return (
@@ -88,7 +115,7 @@ def _machines(target: ComponentTarget) -> list[str]:
     return [node for node in machines(target) if node not in shut] or machines(target)
 
 
-TARGETS: TargetRule = components(at_request=True, where=_fits)
+TARGETS: TargetRule = components(at_request=True, by_service=True, where=_fits)
 
 
 def _machine(target: ComponentTarget, chance: Chance) -> str:
@@ -159,7 +186,7 @@ def node_clock_drift(
         accepts=[target.workload],
         empties=[node],
         aliases=[node, "chrony", "chronyd", "NTP", secret, sidecar],
-        cured=[_Kept(node)],
+        cured=[_Kept(node), _Verifies(target.workload, sidecar, IMAGE, _verify(folder))],
     )  # fmt: skip
 
 
@@ -174,7 +201,7 @@ def _checked(
     """What the component has had for long: its place, its certificate, and a container which verifies that."""
     container: dict[str, Any] = {
         "name": sidecar,
-        "image": "alpine/openssl:3.3.3",
+        "image": IMAGE,
         "command": ["sleep", "infinity"],
         "readinessProbe": {
             "exec": {"command": ["openssl", "verify", "-CAfile", f"{folder}/ca.crt", f"{folder}/tls.crt"]},
@@ -189,6 +216,10 @@ def _checked(
     yield target.template_path("nodeSelector"), {HOST: node}
     yield f"{pod}/containers/-", container
     yield f"{pod}/volumes/-", {"name": "identity", "secret": {"secretName": secret}}
+
+
+def _verify(folder: str) -> tuple[str, ...]:
+    return ("openssl", "verify", "-CAfile", f"{folder}/ca.crt", f"{folder}/tls.crt")
 
 
 def _restored(target: ComponentTarget, node: str, way: str, ntp: bool) -> Iterator[str]:

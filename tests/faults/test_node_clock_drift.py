@@ -8,18 +8,15 @@ from sregym_env.cluster import certificates
 from sregym_env.cluster.api import World
 from sregym_env.cluster.oncall import ONCALL
 from sregym_env.faults import problems
+from sregym_env.rewards.verdict import Verdict
 from sregym_env.rollouts.validate import Subject, undo_restores
 from sregym_env.tools.workstation import Workstation
-from tests.redteam.playing import NAMESPACE, subject, tried, why
+from tests.redteam.playing import NAMESPACE, subject, why
 
 FAULT, TARGET = "node_clock_drift", "frontend"
 MARKED = "io.kompose.service=frontend"
 NODE = f"N=$(kubectl get pods -l {MARKED} -o jsonpath='{{.items[0].spec.nodeName}}')"
 STARTED = "ssh $N 'systemctl unmask chronyd && systemctl enable --now chronyd'"
-GIVEN = {
-    "behind": {"direction": "behind"},
-    "ahead": {},
-}
 
 
 def _typed(world: World, line: str) -> str:
@@ -29,6 +26,15 @@ def _typed(world: World, line: str) -> str:
 def _struck(**given: str) -> Subject:
     played = problems.pair(NAMESPACE, FAULT, TARGET, dict(given)).model_copy(update={"variation": False})
     return Subject(played, seed=5)
+
+
+def _tried(lines: list[str]) -> Verdict:
+    """The oracle's verdict after some lines."""
+    pair = subject(FAULT, TARGET)
+    world = pair.world()
+    done = Workstation(world, ONCALL, NAMESPACE).run("; ".join([NODE, *lines]))
+    assert done.exit_code == 0, done.text
+    return pair.judge(world)
 
 
 @pytest.fixture(scope="module")
@@ -46,19 +52,23 @@ def world() -> World:
 def test_a_good_certificate_is_refused_on_that_machine_alone(direction: str, number: int, said: str) -> None:
     world = _struck(direction=direction).world()
     described = _typed(world, f"kubectl describe pods -l {MARKED}")
-    assert f"Readiness probe failed: CN = frontend.{NAMESPACE}.svc\nerror {number} at 0 depth lookup: {said}\n" in described.replace(
-        "\n                                                                            ", "\n"
-    ) or said in described
+    assert f"Readiness probe failed: CN = frontend.{NAMESPACE}.svc" in described and said in described
     assert "1/2" in _typed(world, f"kubectl get pods -l {MARKED} --no-headers")
     # Where the clock is right the very same certificate passes.
     verify = "openssl verify -CAfile /etc/identity/ca.crt /etc/identity/tls.crt"
     there = _typed(world, f"kubectl exec deploy/frontend -c tls-check -- {verify}")
     assert f"error {number} at 0 depth lookup: {said}" in there
     assert "error /etc/identity/tls.crt: verification failed" in there
-    _typed(world, """kubectl patch deploy frontend --type=json -p '[{"op":"remove","path":"/spec/template/spec/nodeSelector"}]'""")
+    _typed(
+        world,
+        """kubectl patch deploy frontend --type=json -p '[{"op":"remove","path":"/spec/template/spec/nodeSelector"}]'""",
+    )
     _typed(world, "kubectl cordon $N; kubectl delete pods -l io.kompose.service=frontend; sleep 60")
     assert "2/2" in _typed(world, f"kubectl get pods -l {MARKED} --no-headers")
-    assert _typed(world, f"kubectl exec deploy/frontend -c tls-check -- {verify}") == "/etc/identity/tls.crt: OK\n"
+    assert (
+        _typed(world, f"kubectl exec deploy/frontend -c tls-check -- {verify}")
+        == "/etc/identity/tls.crt: OK\n"
+    )
 
 
 def test_who_asks_the_machine_for_the_time_is_told_another(world: World) -> None:
@@ -88,7 +98,7 @@ def test_lines_that_its_containers_write_bear_its_time() -> None:
     for line in lines.splitlines():
         stamp, _, text = line.partition(" ")
         assert stamp.startswith(day), line
-        assert text[:10] in (day, "{\"level\":") or not text[:4].isdigit(), line
+        assert text[:10] in (day, '{"level":') or not text[:4].isdigit(), line
 
 
 # --- repairs ------------------------------------------------------------------------------------------
@@ -97,15 +107,33 @@ def test_lines_that_its_containers_write_bear_its_time() -> None:
 @pytest.mark.parametrize(
     "lines",
     [
-        [NODE, STARTED, "sleep 40"],
-        [NODE, "ssh $N systemctl unmask chronyd", "ssh $N timedatectl set-ntp true", "sleep 40"],
-        [NODE, f"kubectl cordon $N; {STARTED}; sleep 40; kubectl uncordon $N"],
+        [STARTED, "sleep 40"],
+        # Whoever has masked it has not disabled it.
+        ["ssh $N 'systemctl unmask chronyd; systemctl start chronyd'", "sleep 40"],
+        ["ssh $N systemctl unmask chronyd", "ssh $N timedatectl set-ntp true", "sleep 40"],
+        [f"kubectl cordon $N; {STARTED}; sleep 40; kubectl uncordon $N"],
     ],
 )
 def test_a_time_service_that_runs_makes_it_right(lines: list[str]) -> None:
-    verdict, complaints = tried(FAULT, TARGET, ["; ".join(lines)])
-    assert not complaints
+    verdict = _tried(lines)
     assert verdict.passed, why(verdict)
+
+
+@pytest.mark.parametrize(
+    ("line", "right"),
+    [
+        ("systemctl start chronyd", False),
+        ("systemctl enable --now chronyd", True),
+        ("timedatectl set-ntp true", True),
+    ],
+)
+def test_one_that_is_disabled_has_to_come_up_with_its_machine(line: str, right: bool) -> None:
+    pair = _struck(way="disabled")
+    world = pair.world()
+    assert "disabled" in _typed(world, "ssh $N systemctl is-enabled chronyd")
+    _typed(world, f"ssh $N {line}; sleep 40")
+    verdict = pair.judge(world)
+    assert verdict.passed is right, why(verdict)
 
 
 def _reissued() -> str:
@@ -120,7 +148,6 @@ def _reissued() -> str:
     "lines",
     [
         ["ssh $N \"date -s '$(date)'\"", "sleep 60"],
-        ["ssh $N 'systemctl unmask chronyd; systemctl start chronyd'", "sleep 60"],
         ["ssh $N reboot", "sleep 300"],
         [
             "kubectl cordon $N",
@@ -138,11 +165,10 @@ def _reissued() -> str:
             "kubectl rollout status deploy/frontend --timeout=120s",
         ],
     ],
-    ids=["by-hand", "not-enabled", "rebooted", "moved-away", "restarted", "no-check", "no-probe"],
+    ids=["by-hand", "rebooted", "moved-away", "restarted", "no-check", "no-probe"],
 )
 def test_whatever_leaves_the_machine_wrong_or_looks_away_does_not(lines: list[str]) -> None:
-    verdict, _ = tried(FAULT, TARGET, ["; ".join([NODE, *lines])])
-    assert not verdict.passed
+    assert not _tried(lines).passed
 
 
 def test_a_certificate_that_is_valid_for_longer_hides_it() -> None:

@@ -56,7 +56,10 @@ def test_a_clock_is_set_by_nobody_while_it_is_kept(world: EmbeddedWorld) -> None
     assert _on(world, "timedatectl set-time '2026-01-01 12:00:00'") == (
         "Failed to set time: Automatic time synchronization is enabled\n"
     )
-    assert _on(world, "timedatectl set-ntp false; timedatectl set-time '2026-01-01 12:00:00'; date +%F") == "2026-01-01\n"
+    assert (
+        _on(world, "timedatectl set-ntp false; timedatectl set-time '2026-01-01 12:00:00'; date +%F")
+        == "2026-01-01\n"
+    )
     assert "System clock synchronized: no\n              NTP service: inactive\n" in _on(world, "timedatectl")
 
 
@@ -64,7 +67,10 @@ def test_a_masked_service_starts_by_no_way(world: EmbeddedWorld) -> None:
     assert _on(world, "systemctl mask --now chronyd") == (
         "Created symlink /etc/systemd/system/chrony.service → /dev/null.\n"
     )
-    assert _on(world, "systemctl start chronyd") == "Failed to start chrony.service: Unit chrony.service is masked.\n"
+    assert (
+        _on(world, "systemctl start chronyd")
+        == "Failed to start chrony.service: Unit chrony.service is masked.\n"
+    )
     assert _on(world, "systemctl enable chronyd") == (
         "Failed to enable unit: Unit file /etc/systemd/system/chrony.service is masked.\n"
     )
@@ -99,7 +105,13 @@ def test_who_starts_steps_the_clock_and_who_runs_is_told_to(world: EmbeddedWorld
 def test_a_mask_is_a_file(world: EmbeddedWorld) -> None:
     _on(world, "systemctl mask chronyd; systemctl stop chronyd")
     assert "chrony.service" in _on(world, "ls /etc/systemd/system")
-    assert _on(world, "rm /etc/systemd/system/chrony.service; systemctl start chronyd; systemctl is-active chronyd") == "active\n"
+    assert (
+        _on(
+            world,
+            "rm /etc/systemd/system/chrony.service; systemctl start chronyd; systemctl is-active chronyd",
+        )
+        == "active\n"
+    )
     assert _on(world, "systemctl is-enabled chronyd") == "enabled\n"
 
 
@@ -116,7 +128,9 @@ def test_a_machine_that_boots_asks_the_clock_on_its_board(world: EmbeddedWorld) 
 def test_a_container_sets_no_clock_and_a_privileged_one_that_of_its_machine(world: EmbeddedWorld) -> None:
     node = _node(world)
     workstation = Workstation(world, ONCALL, HOTEL)
-    assert "Operation not permitted" in workstation.run("kubectl exec deploy/frontend -- date -s '+1 day'").text
+    assert (
+        "Operation not permitted" in workstation.run("kubectl exec deploy/frontend -- date -s '+1 day'").text
+    )
     assert not wallclock.steps(world, node)
     debug = f"kubectl debug node/{node} -q --profile=sysadmin --image=busybox -it -- chroot /host"
     workstation.run(f"{debug} date -s '+1 day'")
