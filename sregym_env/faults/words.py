@@ -329,7 +329,7 @@ OTHER_CAUSES = (
     # the data
     r"|slow quer(?:y|ies)|missing index|lacks? an index|index (?:was|is) (?:dropped|missing)|corrupt\w* (?:data|files|index|database|collection)|data (?:is|are|was|were|got) corrupt\w*|collection (?:\S+ ){0,3}(?:empty|dropped|gone)|replica set election|primary election|step(?:ped|s)? down|replication lag"
     # the machines
-    r"|iops|(?:disk|storage|drive)s? (?:is |are |was |got |being )?(?:slow|throttled|saturated)|slow (?:disk|storage|drive)|flannel|cilium|kernel (?:bug|panic|upgrade)|clock skew|time drift|\bntp|cpu steal|noisy neighbou?r|nodes? (?:\S+ )?(?:was |has been |got )reclaimed"
+    r"|iops|(?:disk|storage|drive)s? (?:is |are |was |got |being )?(?:slow|throttled|saturated)|slow (?:disk|storage|drive)|flannel|cilium|kernel (?:bug|panic|upgrade)|cpu steal|noisy neighbou?r|nodes? (?:\S+ )?(?:was |has been |got )reclaimed"
     # the control plane
     r"|\bpsp|api ?server (?:is |was )?(?:down|overloaded|slow|unavailable)|etcd|controller-manager (?:is )?down|scheduler (?:is )?(?:down|crashed|not running)|pod ?disruption|\bhpa|autoscal\w*|limit ?ranges?|finali[sz]ers?|stuck in terminating|ingress (?:controller|rule|resource|object)|service mesh|istio|envoy|linkerd"
     # names

@@ -427,7 +427,7 @@ STATEMENTS: dict[str, tuple[str, ...]] = {
         "the clock of node {r} is weeks off because chronyd is {wrong} there, so a valid certificate is refused and {c} is not ready",
         "time sync on {r} is switched off ({f} {wrong}); the system clock there is wrong and certificate checks of {c} fail",
         "{r}'s clock has drifted: the {f} service is stopped and {wrong}",
-        "clock skew on the node of {c}: the NTP service does not run on {r}, and certificates look invalid from there",
+        "clock skew on {r}, where the pod of {c} runs: its NTP service {f} is {wrong}, and a certificate that is fine is refused there",
     ),
     "node_disk_filled_by_neighbour": (
         "{r} of another namespace fills the disk of the node through its hostPath, so the kubelet reports DiskPressure and {c} has nowhere to run",
