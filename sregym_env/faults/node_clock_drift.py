@@ -179,7 +179,7 @@ def node_clock_drift(
         look=[
             f"kubectl describe pods -n {target.namespace} -l {_labels(target)}",
             f"kubectl exec -n {target.namespace} deploy/{target.workload.name} -c {sidecar} -- openssl x509 -noout -subject -dates -in {folder}/tls.crt",
-            f"date; ssh {node} date",
+            f"ssh {node} date",
             f"ssh {node} timedatectl",
             f"ssh {node} 'systemctl status chronyd --no-pager; systemctl is-enabled chronyd'",
         ],
