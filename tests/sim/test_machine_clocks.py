@@ -170,3 +170,46 @@ def test_a_fork_has_a_clock_of_its_own(world: EmbeddedWorld) -> None:
     twin = world.fork()
     wallclock.put(twin, node, DAY, "date")
     assert wallclock.offset(world, node) == 0 and world.digest() == before != twin.digest()
+
+
+def test_a_mask_that_has_just_been_removed_is_none(world: EmbeddedWorld) -> None:
+    _on(world, "systemctl mask --now chronyd")
+    assert (
+        _on(
+            world,
+            "rm /etc/systemd/system/chrony.service; timedatectl set-ntp true; systemctl is-active chronyd",
+        )
+        == "active\n"
+    )
+
+
+def test_systemctl_asks_nobody_in_a_chroot_and_timedatectl_does(world: EmbeddedWorld) -> None:
+    node = _node(world)
+    _on(world, "systemctl disable --now chronyd")
+    workstation = Workstation(world, ONCALL, HOTEL)
+    debug = f"kubectl debug node/{node} -q --profile=sysadmin --image=busybox -it -- chroot /host"
+    assert "Running in chroot, ignoring request." in workstation.run(f"{debug} systemctl start chronyd").text
+    assert _on(world, "systemctl is-active chronyd") == "inactive\n"
+    workstation.run(f"{debug} timedatectl set-ntp true")
+    assert _on(world, "systemctl is-active chronyd; systemctl is-enabled chronyd") == "active\nenabled\n"
+
+
+def test_a_certificate_is_looked_at_in_a_container(world: EmbeddedWorld) -> None:
+    workstation = Workstation(world, ONCALL, HOTEL)
+    workstation.run("kubectl run tls --image=alpine/openssl:3.3.3 --command -- sleep infinity; sleep 10")
+    inside = "kubectl exec tls -- "
+    assert workstation.run(f"{inside}openssl version").text.startswith("OpenSSL 3.3.3 ")
+    assert "Invalid command 'nonsense'" in workstation.run(f"{inside}openssl nonsense").text
+    authority = "/var/run/secrets/kubernetes.io/serviceaccount/ca.crt"
+    dates = workstation.run(f"{inside}openssl x509 -noout -dates -in {authority}").text
+    assert dates.startswith("notBefore=") and "\nnotAfter=" in dates
+    assert (
+        workstation.run(f"{inside}openssl verify -CAfile {authority} {authority}").text
+        == f"{authority}: OK\n"
+    )
+    missing = workstation.run(f"{inside}openssl verify /nowhere.crt")
+    assert missing.exit_code and "No such file or directory" in missing.text
+    assert (
+        "will not expire" in workstation.run(f"{inside}openssl x509 -noout -checkend 60 -in {authority}").text
+    )
+    assert workstation.run(f"{inside}openssl x509 -noout -checkend {'9' * 5000} -in {authority}").text

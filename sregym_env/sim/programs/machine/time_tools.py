@@ -330,6 +330,7 @@ def timedatectl(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: She
     words = [word for word in argv[1:] if not word.startswith("-")]
     verb = words[0] if words else "status"
     ctx.unnoted()
+    _heed(ctx, shell)
     if verb == "status":
         return ExecResult(_clock_status(ctx))
     if verb == "show":
@@ -341,6 +342,13 @@ def timedatectl(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: She
             return _failed("Too many arguments.\n")
         return (_set_ntp if verb == "set-ntp" else _set_time)(ctx, words[1])
     return _failed(f"Unknown command verb {verb}.\n")
+
+
+def _heed(ctx: ProcessContext, shell: Shell) -> None:
+    """Have a mask go that has been removed where the command was typed, whose files reach the machine when it ends."""
+    world, node = ctx.world, ctx.process.node
+    if time_service.masked(world, node) and shell.files.bytes_of(_MASK) is None:
+        time_service.mask(world, node, False)
 
 
 def _clock_status(ctx: ProcessContext) -> str:
