@@ -26,6 +26,7 @@ CURATED: tuple[str, ...] = (
     "feature_flag_latent_bug_hotel_reservation",
     "liveness_probe_misconfiguration_hotel_reservation",
     "init_container_dependency_hang_hotel_reservation",
+    "node_clock_drift_hotel_reservation",
     "priority_preemption_cascade_hotel_reservation",
     "missing_configmap_hotel_reservation",
     "missing_service_hotel_reservation",

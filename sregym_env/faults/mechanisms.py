@@ -1253,6 +1253,21 @@ _ALL = (
         ),
     ),
     Mechanism(
+        "clock_wrong",
+        "disks",
+        (
+            "node_clock clock_astray /12",
+            "time_service time_service_ended /12",
+            "clock_drift",
+        ),
+        valued=("VALUE time_service|node_clock /20",),
+        kinds=("Node",),
+        through=(
+            "certificate_expired",
+            "untrusted_authority",
+        ),
+    ),
+    Mechanism(
         "kubelet_not_running",
         "disks",
         ("kubelet_ended",),

@@ -228,6 +228,7 @@ _CURATED = (
     _hotel(
         "init_container_dependency_hang_hotel_reservation", ("init_container_dependency_hang", "frontend")
     ),
+    _hotel("node_clock_drift_hotel_reservation", ("node_clock_drift", "frontend")),
     _hotel("priority_preemption_cascade_hotel_reservation", ("priority_preempts_production", "reservation")),
     _hotel("missing_configmap_hotel_reservation", ("missing_configmap", "mongo-geo-script")),
     _hotel("missing_service_hotel_reservation", ("missing_service", "mongodb-rate")),

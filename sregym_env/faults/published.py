@@ -33,7 +33,6 @@ _REASONS: Mapping[str, str] = {
     "duplicate_pvc_mounts_social_network": "the first pod serves on, so no user notices",
     "liveness_probe_too_aggressive_hotel_reservation": "the fault is here, `liveness_probe_too_aggressive`, on what takes a second to start: nothing does that every request needs",
     "missing_configmap_social_network": "no database of Social Network mounts a ConfigMap",
-    "node_clock_drift_hotel_reservation": "machines share one clock here",
     "persistent_volume_affinity_violation": "the fault is here, `volume_node_conflict`, on volumes that exist: Social Network has none",
     "hpa_missing_effective_cpu_request_hotel_reservation": "no user notices as long as the load stays",
     "top_of_rack_router_failure_hotel_reservation": "links between nodes are not modelled",

@@ -329,7 +329,7 @@ OTHER_CAUSES = (
     # the data
     r"|slow quer(?:y|ies)|missing index|lacks? an index|index (?:was|is) (?:dropped|missing)|corrupt\w* (?:data|files|index|database|collection)|data (?:is|are|was|were|got) corrupt\w*|collection (?:\S+ ){0,3}(?:empty|dropped|gone)|replica set election|primary election|step(?:ped|s)? down|replication lag"
     # the machines
-    r"|iops|(?:disk|storage|drive)s? (?:is |are |was |got |being )?(?:slow|throttled|saturated)|slow (?:disk|storage|drive)|flannel|cilium|kernel (?:bug|panic|upgrade)|clock skew|time drift|\bntp|cpu steal|noisy neighbou?r|nodes? (?:\S+ )?(?:was |has been |got )reclaimed"
+    r"|iops|(?:disk|storage|drive)s? (?:is |are |was |got |being )?(?:slow|throttled|saturated)|slow (?:disk|storage|drive)|flannel|cilium|kernel (?:bug|panic|upgrade)|cpu steal|noisy neighbou?r|nodes? (?:\S+ )?(?:was |has been |got )reclaimed"
     # the control plane
     r"|\bpsp|api ?server (?:is |was )?(?:down|overloaded|slow|unavailable)|etcd|controller-manager (?:is )?down|scheduler (?:is )?(?:down|crashed|not running)|pod ?disruption|\bhpa|autoscal\w*|limit ?ranges?|finali[sz]ers?|stuck in terminating|ingress (?:controller|rule|resource|object)|service mesh|istio|envoy|linkerd"
     # names
@@ -429,6 +429,11 @@ ACTS: Mapping[str, str] = {
     "eviction": r"evict\w*|(?:nodefs|imagefs)\S*|disk ?-?pressure",
     "eviction_threshold": r"evict\w*(?: hard)? (?:thresholds?|limits?|settings?|signals?|marks?)|eviction-?hard|(?:nodefs|imagefs)\.(?:available|inodesfree)"
     r"|(?:thresholds?|limits?) (?:\S+ ){0,4}(?:evict\w*|disk pressure|of the kubelet)|kubelet\S* (?:\S+ ){0,5}(?:thresholds?|free space|disk limits?)|(?:wants|demands|insists on|requires) (?:\S+ ){0,6}(?:of (?:its|the) (?:disk|file ?system) )?(?:to be )?free",
+    "node_clock": r"(?:(?:system|node|machine|host|wall|kernel|local|worker)(?:['’]s)? |(?:node|machine|host|worker) \S+['’]s )*(?:clocks?|system (?:time|date)|time of day|date and time|idea of (?:the )?time)(?: (?:skew|drift|offset))?|(?:node|machine|host|worker)(?:['’]s)? (?:time|date)",
+    "clock_astray": r"ahead|behind|(?:too )?(?:fast|slow|late|early)|wrong|off|out|skew(?:ed|s)?|drift(?:ed|s|ing)?|(?:in|into) the (?:future|past)|out of sync|unsynchroni[sz]ed|not synchroni[sz]ed|jumped|incorrect|lag(?:s|ged|ging)?|runs? (?:away|wild)|gone astray|astray|(?:days|weeks|hours) (?:away|from)|differs?|not (?:been )?(?:in sync|right|correct)",
+    "time_service": r"chronyd?(?:\.service)?|ntpd?|(?:systemd-)?timesyncd|(?:time|clock|ntp)[ -]?(?:sync\w*|service|daemon|keep(?:er|ing))(?: (?:service|daemon|unit))?|network time(?: protocol)?|(?:service|daemon) that (?:keeps|sets) the (?:time|clock)",
+    "time_service_ended": r"stopped|masked|disabled|inactive|dead|(?:is|was|has been|been) (?:off|switched off|turned off|down)|not (?:been )?(?:running|started|active|enabled)|(?:does|do|did|will|can|could)(?: not|n't|not) (?:run|start)|isn't running|no longer (?:runs|running)|turned off|switched off|shut (?:off|down)",
+    "clock_drift": r"clock[ -](?:skew|drift)\w*|(?:skew|drift)(?:ed|ing)? (?:of |in )?(?:the |its |that )?(?:\w+ )?clocks?|time (?:skew|drift)",
     "kubelet_ended": r"kubelets?(?:['’]s)?(?:\.service)?,?(?: [^\s.;]+){0,12}? (?:stopped|inactive|not (?:been )?running|not (?:been )?started|(?:does|do|did|will|can|could|would)(?: not|n't|not) (?:start|come up|run|boot)|isn't running|aren't running|fails? to (?:start|come up|boot)|failing to (?:start|come up)"
     r"|(?:cannot|can't|won't|refuses to|unable to) (?:start|come up|run|boot)|crash(?:es|ed|ing)?|crash-?loop\w*|exit(?:s|ed|ing)?|dead|died|dies|down|killed|disabled|masked|keeps? (?:restarting|dying|failing)|flaps|restart(?:s|ing)? (?:in a )?loop\w*|shut down|off|terminat\w+|quits?|aborts?)"
     r"|(?:stopped|dead|crash\w*|failed|failing|disabled|masked|inactive|broken) (?:\S+ ){0,2}kubelets?|(?:stops?|stopped|killed|disabled|masked) (?:\S+ ){0,2}kubelet|no (?:running )?kubelets?|without (?:a )?(?:running )?kubelets?",

@@ -456,6 +456,12 @@ _ALL = (
         "pods of others, and who is bound to that machine has nowhere to run.",
     ),
     KindOfCause(
+        "clock_wrong",
+        "The clock of a machine is wrong",
+        "The time service of a machine (chronyd) does not run, and its clock is far ahead or behind: certificates that are valid count there as "
+        "expired or not yet valid, and on other machines they do not.",
+    ),
+    KindOfCause(
         "kubelet_not_running",
         "The kubelet of a machine that is up has ended",
         "The kubelet's systemd unit is stopped, or exits at every start (a setting in its files that it refuses), so its node is NotReady.",

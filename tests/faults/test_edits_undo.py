@@ -106,6 +106,7 @@ NEED_NODES = (
     "kubelet_does_not_run",
     "kubelet_eviction_threshold",
     "mtu_blackhole_by_payload_size",
+    "node_clock_drift",
     "node_disk_filled_by_neighbour",
     "node_without_power",
     "one_slow_node_gray_failure",

@@ -423,6 +423,12 @@ STATEMENTS: dict[str, tuple[str, ...]] = {
         "evictionHard on {r} is set too high ({f}: {wrong}), and the node selector binds {c} to it",
         "the eviction threshold {f} in the kubelet configuration of {r} is {wrong}, so {c} has no place",
     ),
+    "node_clock_drift": (
+        "the clock of node {r} is weeks off because chronyd is {wrong} there, so a valid certificate is refused and {c} is not ready",
+        "time sync on {r} is switched off ({f} {wrong}); the system clock there is wrong and certificate checks of {c} fail",
+        "{r}'s clock has drifted: the {f} service is stopped and {wrong}",
+        "clock skew on {r}, where the pod of {c} runs: its NTP service {f} is {wrong}, and a certificate that is fine is refused there",
+    ),
     "node_disk_filled_by_neighbour": (
         "{r} of another namespace fills the disk of the node through its hostPath, so the kubelet reports DiskPressure and {c} has nowhere to run",
         "the root disk of the node is full of recordings of {r}, which never removes any ({f} {wrong}), and pods there are evicted",

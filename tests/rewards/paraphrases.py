@@ -320,6 +320,11 @@ RIGHT: dict[str, tuple[str, ...]] = {
         "Someone set a hostPort ({wrong}) in the pod template of {c}; it collides with an agent that is on all nodes.",
         "The pod of {c} is Pending: its hostPort {wrong} is taken on each node.",
     ),
+    "node_clock_drift": (
+        "The machine {r} has the wrong time. Its chronyd was stopped and {wrong}, the clock is weeks away, and so the certificate of {c}, which is fine, is refused on that node.",
+        "Nothing is wrong with the certificate: the system clock of {r} is off, for time synchronisation ({f}) is {wrong} there. {c}'s pods on it are not ready.",
+        "Clock drift on {r}. The time service is not running any more ({f}: {wrong}) and certificate verification beside {c} fails.",
+    ),
     "node_disk_filled_by_neighbour": (
         "The disk of the node has run full: {r}, another team's recorder, writes video files into a hostPath there and never deletes one, so the kubelet evicts everybody else, {c} among them.",
         "{r} has no working retention ({f} {wrong}). Its recordings fill the machine's root file system, the node is under DiskPressure and takes no pods.",
@@ -726,6 +731,11 @@ NEAR: dict[str, tuple[str, ...]] = {
         "An extra container of {c} binds the same port as the main one.",
         "{c} requests more memory than any node has.",
         "The Service {c} has a wrong targetPort.",
+    ),
+    "node_clock_drift": (
+        "The certificate has expired and has to be issued anew.",
+        "The kubelet of the node is not running.",
+        "The readiness probe asks for a path that the program does not serve.",
     ),
     "node_disk_filled_by_neighbour": (
         "An eviction threshold of the kubelet is set too high.",

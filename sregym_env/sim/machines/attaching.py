@@ -15,7 +15,7 @@ from sregym_env.sim.processes import lifecycle
 from sregym_env.sim.processes.context import ProcessContext
 from sregym_env.sim.processes.exchange import as_curl
 from sregym_env.sim.programs import consoles
-from sregym_env.sim.world import SimWorld
+from sregym_env.sim.world import SimWorld, wallclock
 from sregym_env.sim.world.logs import Line
 from sregym_env.sim.world.process import Process
 
@@ -87,8 +87,9 @@ def _last_run(pod: Manifest, container: str) -> int:
 def _logged(world: SimWorld, key: tuple[str, str], run: int, cursor: int) -> str:
     """What the run has logged after ``cursor``."""
     log = world.logs.get((*key, run))
-    lines: list[Line] = [] if log is None else log.read(world.now(), since=cursor + 1)
     process = world.processes.get(key)
+    shown = None if process is None else wallclock.reader(world, process.node)
+    lines: list[Line] = [] if log is None else log.read(world.now(), since=cursor + 1, shown=shown)
     if process is not None and process.restart == run:
         lines = [*lines, *lifecycle.live_lines(world, key, since=cursor + 1)]
     return "".join(f"{line.text}\n" for line in lines)

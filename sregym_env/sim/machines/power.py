@@ -15,7 +15,7 @@ from sregym_env.sim.machines import heartbeats, leaders, nodes
 from sregym_env.sim.machines.kubelet import reboots
 from sregym_env.sim.machines.kubelet.directories import READ_ONLY
 from sregym_env.sim.network import addressing
-from sregym_env.sim.programs.machine import kubelet_unit
+from sregym_env.sim.programs.machine import kubelet_unit, time_service
 from sregym_env.sim.world import Handler, SimWorld
 from sregym_env.sim.world.plan import ClusterPlan, Upkeep
 
@@ -49,6 +49,7 @@ def boot(world: SimWorld, name: str) -> None:
     world.memory[f"node.booted:{name}"] = world.now()
     world.memory[f"{_CUT}{name}"] = True
     kubelet_unit.boot(world, name)
+    time_service.boot(world, name)
     follow(world, name)
 
 
@@ -210,11 +211,17 @@ def _gone(world: SimWorld, name: str) -> None:
         apiserver.delete(world, "nodes", "", name)
 
 
+def _asked(world: SimWorld, name: str) -> None:
+    if not off(world, name):
+        time_service.asked(world, name)
+
+
 HANDLERS: Mapping[str, Handler] = {
     "machine.boot": boot,
     "machine.gone": _gone,
     kubelet_unit.FOLLOW: follow,
     kubelet_unit.REBOOT: reboot,
     kubelet_unit.RETRY: retry,
+    time_service.ASKED: _asked,
     "machine.upkeep": happen,
 }

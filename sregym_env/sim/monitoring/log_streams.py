@@ -14,8 +14,8 @@ from sregym_env.kube.types import Manifest
 from sregym_env.runtime import effort
 from sregym_env.runtime.clock import DAY
 from sregym_env.sim.monitoring.past import past
-from sregym_env.sim.world import SimWorld
-from sregym_env.sim.world.logs import ContainerLog
+from sregym_env.sim.world import SimWorld, wallclock
+from sregym_env.sim.world.logs import ContainerLog, Shown
 from sregym_env.telemetry.logql.labels import Labels, make_labels
 from sregym_env.telemetry.logql.matching import all_match
 from sregym_env.telemetry.logql.source import Entry, Stream, Volume
@@ -45,6 +45,8 @@ class ContainerStream:
     log: ContainerLog
     now: int
     """Microseconds."""
+    shown: Shown | None = None
+    """What the clock of the machine said at an instant, if that was ever wrong."""
 
     def entries(self, start: int, end: int, backward: bool = False) -> Iterator[Entry]:
         """Entries of a range, oldest first or newest first."""
@@ -54,7 +56,7 @@ class ContainerStream:
     def _newest_first(self, start: int, end: int) -> Iterator[Entry]:
         since = max(-(-start // NANO), self.now - RETENTION)
         until = min(-(-end // NANO), self.now + 1)
-        for line in islice(self.log.before(until, since), MOST_LINES):
+        for line in islice(self.log.before(until, since, self.shown), MOST_LINES):
             effort.note(LINE_EFFORT)
             yield line.time * NANO, line.text
 
@@ -88,7 +90,9 @@ class WorldLogs:
             labels = _labels(pod, container, restart)
             if not all_match(matchers, labels):
                 continue
-            stream = ContainerStream(make_labels(labels), log, world.clock)
+            stream = ContainerStream(
+                make_labels(labels), log, world.clock, wallclock.reader(world, labels.get("node_name", ""))
+            )
             if next(stream.entries(start, end, backward=True), None) is not None:
                 found.append(stream)
         return sorted(found, key=lambda stream: stream.labels)

@@ -15,6 +15,8 @@ from sregym_env.sim.monitoring.metrics import SYSTEM_CPU, SYSTEM_MEMORY
 from sregym_env.sim.monitoring.readings import Times, Values
 from sregym_env.sim.monitoring.scrapes import Family, Job, Question, Row, Target, shaken, steady
 from sregym_env.sim.network import conntrack
+from sregym_env.sim.programs.machine import time_service
+from sregym_env.sim.world import wallclock
 from sregym_env.sim.world.figures import FOR_USERS, disk_used, losing
 
 JOB = Job("node-exporter")
@@ -128,8 +130,28 @@ def _boot(question: Question, node: str, times: Times) -> Iterator[tuple[Mapping
     yield {}, steady(times, _booted(question, node) // SECOND)
 
 
+def _ahead(question: Question, node: str, times: Times) -> Values:
+    """Seconds by which a machine's clock is ahead."""
+    found = np.zeros(len(times))
+    for step in wallclock.steps(question.world, node):
+        found = np.where(times >= step.time, step.offset / SECOND, found)
+    return found
+
+
 def _time(question: Question, node: str, times: Times) -> Iterator[tuple[Mapping[str, str], Values]]:
-    yield {}, times / SECOND
+    yield {}, times / SECOND + _ahead(question, node, times)
+
+
+def _synchronised(question: Question, node: str, times: Times) -> Iterator[tuple[Mapping[str, str], Values]]:
+    found = np.ones(len(times))
+    for step in wallclock.steps(question.world, node):
+        found = np.where(times >= step.time, float(step.by == time_service.DAEMON), found)
+    yield {}, found
+
+
+def _estimated(question: Question, node: str, times: Times) -> Iterator[tuple[Mapping[str, str], Values]]:
+    """What the kernel still has to correct of what it has been told: nothing, where it is told nothing."""
+    yield {}, steady(times, 0)
 
 
 def _uname(question: Question, node: str, times: Times) -> Iterator[tuple[Mapping[str, str], Values]]:
@@ -251,6 +273,8 @@ FAMILIES: tuple[Family, ...] = (
     _family("node_nf_conntrack_entries_limit", "gauge", "Maximum size of connection tracking table.", _conntrack_limit),
     _family("node_boot_time_seconds", "gauge", "Node boot time, in unixtime.", _boot),
     _family("node_time_seconds", "gauge", "System time in seconds since epoch (1970).", _time),
+    _family("node_timex_offset_seconds", "gauge", "Time offset in between local system and reference clock.", _estimated),
+    _family("node_timex_sync_status", "gauge", "Is clock synchronized to a reliable server (1 = yes, 0 = no).", _synchronised),
     _family("node_uname_info", "gauge", "Labeled system information as provided by the uname system call.", _uname),
 )  # fmt: skip
 """What Prometheus gets of it."""

@@ -49,6 +49,8 @@ class Facts(NamedTuple):
     name: str
     """How Go names it in hints: common name, organization or serial number."""
     common_name: str
+    issuer_name: str
+    """The common name of who has signed it."""
     has_names: bool
     """Whether there is a subjectAltName extension."""
     dns_names: tuple[str, ...]
@@ -106,11 +108,13 @@ def facts(certificate: Certificate) -> Facts:
         return str(found[0].value) if found else ""
 
     common = first(NameOID.COMMON_NAME)
+    issued = [str(each.value) for each in certificate.issuer.get_attributes_for_oid(NameOID.COMMON_NAME)]
     return Facts(
         certificate.subject.public_bytes(),
         certificate.issuer.public_bytes(),
         common or first(NameOID.ORGANIZATION_NAME) or f"serial:{certificate.serial_number}",
         common,
+        issued[0] if issued else "",
         names is not None,
         () if names is None else tuple(names.get_values_for_type(x509.DNSName)),
         () if names is None else tuple(str(ip) for ip in names.get_values_for_type(x509.IPAddress)),
@@ -265,7 +269,7 @@ def curl_refusal(presented: str, roots: str, host: str, now: int) -> str:
     chain = certificates(presented)
     if not chain:
         return "SSL certificate problem: unable to get local issuer certificate"
-    problem = _openssl_problem(chain, certificates(roots), now)
+    problem = path_problem(chain, certificates(roots), now)
     if problem:
         return f"SSL certificate problem: {problem}"
     leaf = facts(chain[0])
@@ -295,7 +299,8 @@ def curl_text(problem: str) -> tuple[int, str]:
     return 60, problem + (CURL_ADVICE if problem.startswith("SSL certificate problem") else "")
 
 
-def _openssl_problem(chain: tuple[Certificate, ...], roots: tuple[Certificate, ...], now: int) -> str:
+def path_problem(chain: tuple[Certificate, ...], roots: tuple[Certificate, ...], now: int) -> str:
+    """Why OpenSSL does not trust a chain at an instant, as it words it; empty if it does. Below 0 it does not ask the time."""
     path = [chain[0]]
     while path[-1] not in roots and len(path) <= DEEPEST:
         issuer = facts(path[-1]).issuer
@@ -312,7 +317,7 @@ def _openssl_problem(chain: tuple[Certificate, ...], roots: tuple[Certificate, .
         path.append(above[0])
     for certificate in reversed(path):
         known = facts(certificate)
-        if now < known.begins:
+        if 0 <= now < known.begins:
             return "certificate is not yet valid"
         if now > known.ends:
             return "certificate has expired"

@@ -12,7 +12,7 @@ from sregym_env.sim.containers import view
 from sregym_env.sim.network import addressing
 from sregym_env.sim.network.connections import Connection, connect
 from sregym_env.sim.processes.flow import Evaluation
-from sregym_env.sim.world import SimWorld
+from sregym_env.sim.world import SimWorld, wallclock
 from sregym_env.sim.world.inquiry import Settling
 from sregym_env.sim.world.logs import RequestLine
 from sregym_env.sim.world.process import Process, ProcessKey
@@ -45,6 +45,11 @@ class ProcessContext:
         """Microseconds since the Unix epoch."""
         self.unnoted()
         return self.world.clock
+
+    def wall(self) -> int:
+        """What its machine's clock says, microseconds since the Unix epoch."""
+        now = self.now()
+        return wallclock.shown(self.world, self.process.node, now)
 
     def chance(self, name: str) -> float:
         """The next number in [0, 1) of this process's own stream."""

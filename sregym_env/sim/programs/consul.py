@@ -141,7 +141,7 @@ def _uuid(*key: object) -> str:
 
 
 def _log(ctx: ProcessContext, level: str, text: str, delay: float = 0.0) -> None:
-    now = ctx.now() + seconds(delay)
+    now = ctx.wall() + seconds(delay)
     stamp = f"{rfc3339(now // SECOND * SECOND).removesuffix('Z')}.{now % SECOND // MILLISECOND:03d}Z"
     ctx.log(f"{stamp} [{level}]  {text}", delay=delay)
 

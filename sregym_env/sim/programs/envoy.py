@@ -353,7 +353,7 @@ def _say(ctx: ProcessContext, level: str, component: str, where: str, text: str)
     """``[2026-08-06 12:00:00.123][1][info][main] [source/server/server.cc:433] text``."""
     folder = {"main": "server/", "config": "server/", "upstream": "common/upstream/"}[component]
     line = f"[{{time|%Y-%m-%d %H:%M:%S.%L}}][1][{level}][{component}] [source/{folder}{where}] {text}"
-    ctx.log(stamped(line, ctx.now()))
+    ctx.log(stamped(line, ctx.wall()))
 
 
 def _end(ctx: ProcessContext, text: str) -> None:

@@ -254,7 +254,7 @@ def _answer(flags: Mapping[str, Any], flag: str) -> dict[str, Any]:
 
 def _line(ctx: ProcessContext, level: str, caller: str, text: str) -> str:
     """``2026-08-06T12:00:00.123Z<tab>info<tab>...`` of zap's console encoder."""
-    time = ctx.now()
+    time = ctx.wall()
     stamp = f"{rfc3339(time // SECOND * SECOND)[:-1]}.{time % SECOND // MILLISECOND:03d}Z"
     return f'{stamp}\t{level}\t{caller}\t{text}\t{{"component": "service"}}'
 
@@ -299,8 +299,8 @@ class FlagdUi(Quiet):
             )
             ctx.exit(1)
             return
-        clock = f"{ctx.now() // SECOND % 86400 // 3600:02d}:{ctx.now() // SECOND % 3600 // 60:02d}:{ctx.now() // SECOND % 60:02d}"
-        fraction = f"{ctx.now() % SECOND // MILLISECOND:03d}"
+        clock = f"{ctx.wall() // SECOND % 86400 // 3600:02d}:{ctx.wall() // SECOND % 3600 // 60:02d}:{ctx.wall() // SECOND % 60:02d}"
+        fraction = f"{ctx.wall() % SECOND // MILLISECOND:03d}"
         host = ctx.process.env.get("PHX_HOST", "localhost")
         ctx.log(
             f"{clock}.{fraction} [info] Running FlagdUiWeb.Endpoint with Bandit 1.8.0 at :::{port} (http)"

@@ -98,5 +98,7 @@ def _say(ctx: ProcessContext, level: str, logger: str, text: str) -> None:
     """``logger=http.server t=2026-08-06T12:00:00.123456Z level=info msg="text"``; a text may end its own quotation."""
     end = "" if '" ' in text and not text.endswith("terminated") else '"'
     ctx.log(
-        stamped(f'logger={logger} t={{time|%Y-%m-%dT%H:%M:%S.%f}}Z level={level} msg="{text}{end}', ctx.now())
+        stamped(
+            f'logger={logger} t={{time|%Y-%m-%dT%H:%M:%S.%f}}Z level={level} msg="{text}{end}', ctx.wall()
+        )
     )

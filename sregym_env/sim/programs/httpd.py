@@ -161,7 +161,7 @@ def _respond(ctx: ProcessContext, request: HttpRequest, home: str) -> HttpRespon
         text,
         {
             "Content-Type": kind,
-            "Date": _date(ctx.now()),
+            "Date": _date(ctx.wall()),
             "Connection": "close",
             "Accept-Ranges": "bytes",
             "Last-Modified": changed,
@@ -174,7 +174,7 @@ def _respond(ctx: ProcessContext, request: HttpRequest, home: str) -> HttpRespon
 def _page(ctx: ProcessContext, status: int, more: Mapping[str, str] | None = None) -> HttpResponse:
     title = f"{status} {HTTP_REASONS.get(status, '')}"
     text = f"<HTML><HEAD><TITLE>{title}</TITLE></HEAD>\n<BODY><H1>{title}</H1>\n{_TEXTS.get(status, '')}\n</BODY></HTML>\n"
-    fields = {"Content-Type": "text/html", "Date": _date(ctx.now()), "Connection": "close", **(more or {})}
+    fields = {"Content-Type": "text/html", "Date": _date(ctx.wall()), "Connection": "close", **(more or {})}
     return HttpResponse(status, text, fields, 0.0005)
 
 

@@ -97,7 +97,7 @@ def _nginx(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -
         return _failed(f"nginx version: nginx/{_tagged(ctx, '1.27')}\n", 0)
     if flags & {"-t", "-T"}:
         return _tested(ctx, nginx_config.path_of(argv) or _configured(ctx), "-T" in flags)
-    stamp = format_date(ctx.now(), "%Y/%m/%d %H:%M:%S")
+    stamp = format_date(ctx.wall(), "%Y/%m/%d %H:%M:%S")
     if "-s" in flags:
         return _failed(f"{stamp} [notice] 57#57: signal process started\n", 0)
     text = "bind() to 0.0.0.0:80 failed (98: Address already in use)"
@@ -137,7 +137,7 @@ def _mongod(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) 
             '    "allocator": "tcmalloc",\n    "environment": {\n        "distmod": "ubuntu1804",\n'
             '        "distarch": "x86_64",\n        "target_arch": "x86_64"\n    }\n}\n'
         )
-    stamp = format_date(ctx.now(), "%Y-%m-%dT%H:%M:%S.000+00:00")
+    stamp = format_date(ctx.wall(), "%Y-%m-%dT%H:%M:%S.000+00:00")
     text = (
         f'{{"t":{{"$date":"{stamp}"}},"s":"E",  "c":"CONTROL",  "id":20568,   "ctx":"initandlisten","msg":"Error setting up '
         'listener","attr":{"error":{"code":9001,"codeName":"SocketException","errmsg":"Address already in use"}}}\n'

@@ -56,7 +56,7 @@ class JaegerV2(Quiet):
             ("jaegerquery/server.go:95", 'Starting HTTP server\t{"endpoint": "0.0.0.0:16686"}'),
             ("service@v1.48.0/service.go:247", "Everything is ready. Begin running and processing data."),
         ):
-            ctx.log(stamped(f"{{time|%Y-%m-%dT%H:%M:%S.%L}}Z\tinfo\t{where}\t{text}", ctx.now()))
+            ctx.log(stamped(f"{{time|%Y-%m-%dT%H:%M:%S.%L}}Z\tinfo\t{where}\t{text}", ctx.wall()))
 
     @staticmethod
     def _fail(ctx: ProcessContext, text: str) -> None:

@@ -152,7 +152,7 @@ def _true(text: str) -> bool:
 
 def _say(ctx: ProcessContext, level: str, name: str, text: str, *, delay: float = 0.0) -> None:
     """``[2026-08-06 12:00:00,123] load-generator-6d9f/INFO/locust.main: text``."""
-    head = stamped("[{time|%Y-%m-%d %H:%M:%S,%L}]", ctx.now() + round(delay * SECOND))
+    head = stamped("[{time|%Y-%m-%d %H:%M:%S,%L}]", ctx.wall() + round(delay * SECOND))
     ctx.log(f"{head} {ctx.process.hostname}/{level}/{name}: {text}", delay=delay)
 
 

@@ -76,7 +76,7 @@ class LokiServer(Quiet):
             ("loki.go:503", 'msg="Loki started"'),
         ):  # fmt: skip
             ctx.log(
-                stamped(f"level=info ts={{time|%Y-%m-%dT%H:%M:%S.%L}}Z caller={caller} {text}", ctx.now())
+                stamped(f"level=info ts={{time|%Y-%m-%dT%H:%M:%S.%L}}Z caller={caller} {text}", ctx.wall())
             )
 
     def request(self, ctx: ProcessContext, request: HttpRequest, port: int) -> HttpResponse | None:
@@ -137,7 +137,7 @@ class Exporter(Quiet):
             ctx.exit(1, delay=0.05)
             return
         for line in settings.lines:
-            ctx.log(stamped(line, ctx.now()))
+            ctx.log(stamped(line, ctx.wall()))
 
     def request(self, ctx: ProcessContext, request: HttpRequest, port: int) -> HttpResponse | None:
         """``/metrics``, its health, and a page that leads there."""

@@ -206,5 +206,5 @@ def line(
     """Write one line to the server's log, ``delay`` seconds from now."""
     if ctx.world.unread:
         return
-    time = timestamp(ctx.now() + seconds(delay))
+    time = timestamp(ctx.wall() + seconds(delay))
     ctx.log(rendered(time, level, component, id, thread, text, attr), delay=delay)

@@ -289,7 +289,7 @@ def _port_taken(ctx: ProcessContext) -> None:
 
 def _wired_tiger(ctx: ProcessContext, delay: float) -> str:
     """How WiredTiger begins what it says: when, and in which thread."""
-    whole, micro = divmod(ctx.now() + seconds(delay), SECOND)
+    whole, micro = divmod(ctx.wall() + seconds(delay), SECOND)
     return f"[{whole}:{micro}][1:0x7f5c1e2a9a80]"
 
 

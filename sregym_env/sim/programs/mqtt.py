@@ -92,7 +92,7 @@ def _settings(text: str) -> dict[str, str]:
 
 
 def _say(ctx: ProcessContext, text: str) -> None:
-    ctx.log(f"{ctx.now() // SECOND}: {text}")
+    ctx.log(f"{ctx.wall() // SECOND}: {text}")
 
 
 class EmqttBench(Quiet):

@@ -233,7 +233,7 @@ class _Wire:
 
     def now(self) -> int:
         """The present."""
-        return self.ctx.now()
+        return self.ctx.wall()
 
     def request(self, call: HttpCall) -> HttpExchange:
         """One HTTP request."""

@@ -103,7 +103,7 @@ class OpenSearch(Quiet):
                 return HttpResponse(200, _indices(ctx, verbose), _TEXT, 0.004)
             case ["_cat", "health"]:
                 count = len(indices(ctx))
-                line = f"{ctx.now() // SECOND} opensearch green 1 1 true {count} {count} 0 0 0 0 - 100.0%\n"
+                line = f"{ctx.wall() // SECOND} opensearch green 1 1 true {count} {count} 0 0 0 0 - 100.0%\n"
                 return HttpResponse(200, line, _TEXT, 0.004)
             case [names, "_search"] | ["_search" as names]:
                 return _search(ctx, names, query)
@@ -132,14 +132,14 @@ def indices(ctx: ProcessContext) -> list[tuple[str, int]]:
     documents = int(served(ctx, "index"))
     if not documents:
         return []
-    day = datetime.fromtimestamp(ctx.now() // SECOND, UTC)
+    day = datetime.fromtimestamp(ctx.wall() // SECOND, UTC)
     return [(f"otel-logs-{day:%Y-%m-%d}", documents)]
 
 
 def _log(ctx: ProcessContext, level: str, logger: str, text: str, delay: float = 0.0) -> None:
-    time = datetime.fromtimestamp((ctx.now() + int(delay * SECOND)) // SECOND, UTC)
+    time = datetime.fromtimestamp((ctx.wall() + int(delay * SECOND)) // SECOND, UTC)
     name = ctx.process.hostname
-    ctx.log(f"[{time:%Y-%m-%dT%H:%M:%S},{ctx.now() % SECOND // 1000:03d}][{level:<5}][{logger[-25:]:<25}] [{name}] {text}", delay=delay)  # fmt: skip
+    ctx.log(f"[{time:%Y-%m-%dT%H:%M:%S},{ctx.wall() % SECOND // 1000:03d}][{level:<5}][{logger[-25:]:<25}] [{name}] {text}", delay=delay)  # fmt: skip
 
 
 def _answer(document: Any, status: int = 200) -> HttpResponse:

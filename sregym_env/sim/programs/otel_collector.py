@@ -146,12 +146,12 @@ def _settings(ctx: ProcessContext) -> Settings:
 
 def _say(ctx: ProcessContext, level: str, where: str, text: str) -> None:
     """``2026-08-06T12:00:00.123Z	info	service@v0.142.0/service.go:247	text``."""
-    ctx.log(stamped(f"{{time|%Y-%m-%dT%H:%M:%S.%L}}Z\t{level}\t{where}\t{text}", ctx.now()))
+    ctx.log(stamped(f"{{time|%Y-%m-%dT%H:%M:%S.%L}}Z\t{level}\t{where}\t{text}", ctx.wall()))
 
 
 def _fail(ctx: ProcessContext, text: str) -> None:
     ctx.log(
-        f"Error: {text}\n{stamped('{time|%Y/%m/%d %H:%M:%S}', ctx.now())} collector server run finished with error: {text}"
+        f"Error: {text}\n{stamped('{time|%Y/%m/%d %H:%M:%S}', ctx.wall())} collector server run finished with error: {text}"
     )
     ctx.exit(1, delay=0.05)
 

@@ -170,6 +170,7 @@ def _say(ctx: ProcessContext, level: str, text: str) -> None:
     end = "" if '" ' in text and 'err="' not in text else '"'
     ctx.log(
         stamped(
-            f'ts={{time|%Y-%m-%dT%H:%M:%S.%L}}Z caller=main.go:1024 level={level} msg="{text}{end}', ctx.now()
+            f'ts={{time|%Y-%m-%dT%H:%M:%S.%L}}Z caller=main.go:1024 level={level} msg="{text}{end}',
+            ctx.wall(),
         )
     )

@@ -144,12 +144,12 @@ def _loaded(ctx: ProcessContext) -> dict[str, Any]:
 
 def _log(ctx: ProcessContext, role: str, mark: str, text: str) -> None:
     """``1:M 06 Aug 2026 12:00:00.123 * Ready to accept connections``."""
-    form = "{time|%d %b %Y %H:%M:%S}" + f".{ctx.now() % SECOND // 1000:03d}"
+    form = "{time|%d %b %Y %H:%M:%S}" + f".{ctx.wall() % SECOND // 1000:03d}"
     if role == "signal-handler":
-        line = f"1:signal-handler ({ctx.now() // SECOND}) Received SIGTERM scheduling shutdown..."
+        line = f"1:signal-handler ({ctx.wall() // SECOND}) Received SIGTERM scheduling shutdown..."
     else:
         line = f"1:{role} {form} {mark} {text}"
-    ctx.log(stamped(line, ctx.now()))
+    ctx.log(stamped(line, ctx.wall()))
 
 
 # --- the client ---------------------------------------------------------------------------------------------

@@ -83,14 +83,16 @@ class Jaeger(Quiet):
             ctx.listen(4317, 4318, 5775, 5778, 6831, 6832, 14250, 14267, 14268, 14269, 16685, 16686)
         except OSError:
             ctx.log(
-                f'{{"level":"fatal","ts":{ctx.now() / 1e6:.7f},"caller":"all-in-one/main.go:107","msg":"Failed to start '
+                f'{{"level":"fatal","ts":{ctx.wall() / 1e6:.7f},"caller":"all-in-one/main.go:107","msg":"Failed to start '
                 'the admin servers","error":"cannot start admin server: listen tcp :14269: bind: address already in use"}'
             )
             ctx.exit(1)
             return
         for text in ('"msg":"Mem storage initialized","configuration":{"MaxTraces":0}', '"msg":"Starting HTTP server",'
                      '"addr":":16686"', '"msg":"Health Check state change","status":"ready"'):  # fmt: skip
-            ctx.log(f'{{"level":"info","ts":{ctx.now() / 1e6:.7f},"caller":"all-in-one/main.go:141",{text}}}')
+            ctx.log(
+                f'{{"level":"info","ts":{ctx.wall() / 1e6:.7f},"caller":"all-in-one/main.go:141",{text}}}'
+            )
 
     def request(self, ctx: ProcessContext, request: HttpRequest, port: int) -> HttpResponse | None:
         """The UI and the query service on 16686, health on 14269."""
@@ -221,7 +223,7 @@ def _stamped(ctx: ProcessContext, kind: str, delay: float) -> str:
     # In the published cluster these lines were written when it was planned.
     time = PUBLISHED.born - 5 * HOUR
     if plan.key:
-        time = ctx.now() + plan.bits("line", *key, ctx.process.restart) % SECOND // 2
+        time = ctx.wall() + plan.bits("line", *key, ctx.process.restart) % SECOND // 2
     instant = datetime.fromtimestamp(0, UTC) + timedelta(microseconds=time + round(delay * SECOND))
     fraction = f"{instant.microsecond:06d}"
     return f"{instant:{_FORMS[kind]}}.{fraction if kind == 'klog' else fraction[:3]}"

@@ -100,7 +100,7 @@ class StaticHttp(Quiet):
                 _emergency(ctx, f"bind() to 0.0.0.0:{port} failed (98: Address already in use)")
                 return True
         for text in ('using the "epoll" event method', "start worker processes"):
-            ctx.log(stamped(f"{{time|%Y/%m/%d %H:%M:%S}} [notice] 1#1: {text}", ctx.now()))
+            ctx.log(stamped(f"{{time|%Y/%m/%d %H:%M:%S}} [notice] 1#1: {text}", ctx.wall()))
         return True
 
     def _run(self, ctx: ProcessContext) -> None:
@@ -126,7 +126,7 @@ class StaticHttp(Quiet):
 
 def _emergency(ctx: ProcessContext, text: str) -> None:
     """Why nginx does not start, as its master says it twice: to whoever has started it and to the error log."""
-    ctx.log(stamped(f"{{time|%Y/%m/%d %H:%M:%S}} [emerg] 1#1: {text}", ctx.now()))
+    ctx.log(stamped(f"{{time|%Y/%m/%d %H:%M:%S}} [emerg] 1#1: {text}", ctx.wall()))
     ctx.log(f"nginx: [emerg] {text}")
     ctx.exit(1)
 

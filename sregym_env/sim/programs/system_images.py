@@ -306,6 +306,10 @@ _PEOPLE = (
                           *(f"curlimages/curl:8.{minor}.{patch}" for minor, patch in _CURLS))
     ),
     *(
+        _shell_image(f"alpine/openssl:{tag}", 8, ("version",), {"openssl": Binary("applet")}, entrypoint=("openssl",))
+        for tag in ("3.3.1", "3.3.2", "3.3.3", "3.5.0")
+    ),
+    *(
         _shell_image(reference, 180, ("/bin/zsh",), {**_NETWORK, "zsh": Binary("shell"), "bash": Binary("shell")})
         for reference in ("nicolaka/netshoot:latest", *(f"nicolaka/netshoot:v0.{minor}" for minor in range(8, 15)))
     ),

@@ -24,9 +24,18 @@ from sregym_env.sim.containers import view
 from sregym_env.sim.network import addressing, dns
 from sregym_env.sim.network.local_ports import sysctls
 from sregym_env.sim.processes.context import ProcessContext
-from sregym_env.sim.programs import httpd, image_tools, kube_proxy, mongo_shell, net_tools, visits
+from sregym_env.sim.programs import (
+    httpd,
+    image_tools,
+    kube_proxy,
+    moments,
+    mongo_shell,
+    net_tools,
+    openssl,
+    visits,
+)
 from sregym_env.sim.programs.image_tools import format_date
-from sregym_env.sim.programs.machine import commands, crictl, kernel_files, tracked
+from sregym_env.sim.programs.machine import commands, crictl, kernel_files, time_tools, tracked
 from sregym_env.sim.programs.visits import Visit
 from sregym_env.sim.world.figures import ContainerFigures
 from sregym_env.sim.world.process import Process
@@ -96,7 +105,7 @@ def container_shell(ctx: ProcessContext, *, setup: bool = False, visit: Visit | 
         only=TEXT_TOOLS[image.toolbox],
         seed=keyed_bits(world.streams.seed, process.started_at, process.key[0]),
         name="sh" if image.toolbox == "busybox" else "bash",
-        clock=lambda: visit.now,
+        clock=lambda: visit.wall,
     )
 
 
@@ -381,20 +390,28 @@ def _date(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) ->
     flags = dict(given)
     ctx.unnoted()
     now = round(shell.clock() * SECOND)
-    if "s" in flags or any(not word.startswith("+") for word in operands):
+    if any(not word.startswith("+") for word in operands):
         return _fail("date: can't set date: Operation not permitted\n")
-    if "d" in flags:
-        asked = _moment(flags["d"], now)
+    done, code = "", 0
+    wanted = flags.get("s", flags.get("d"))
+    if wanted is not None:
+        asked = _moment(wanted, now)
+        if asked is None and not (busybox and "d" in flags):
+            asked = moments.moment(wanted, now)
         if asked is None:
-            return _fail(f"date: invalid date '{flags['d']}'\n")
+            return _fail(f"date: invalid date '{wanted[: moments.LONGEST]}'\n")
         now = asked
+    if "s" in flags and not time_tools.set_clock(ctx, now):
+        done, code = "date: can't set date: Operation not permitted\n", 1
+        if busybox:
+            return _fail(done)
     form = next((word[1:] for word in operands), "%a %b %e %H:%M:%S %Z %Y")
     if "R" in flags:
         form = "%a, %d %b %Y %H:%M:%S %z"
     elif "I" in flags:
         unit = flags["I"] or "date"
         form = next((form for name, form in _ISO.items() if name.startswith(unit)), "%F")
-    return _ok(format_date(now, form) + "\n")
+    return ExecResult(format_date(now, form) + "\n", done.replace("can't", "cannot"), code)
 
 
 _DATE_LONG = {
@@ -661,6 +678,8 @@ TOOLS: Mapping[str, Tool] = {
     "apt": _no_packages,
     "getent": _getent,
     **commands.TOOLS,
+    **time_tools.TOOLS,
+    "openssl": openssl.openssl,
     "sysctl": tracked.sysctl,
     "conntrack": tracked.tool,
     **crictl.TOOLS,

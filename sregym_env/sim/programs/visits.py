@@ -15,6 +15,7 @@ from sregym_env.cluster.streams import LONGEST_COMMAND, ExecResult
 from sregym_env.runtime.clock import SECOND
 from sregym_env.shell.shell import Shell, StopScript
 from sregym_env.sim.processes.context import ProcessContext
+from sregym_env.sim.world import wallclock
 
 TERMINATED = 143
 """Exit code of a command that a SIGTERM has ended (128 + 15), as busybox's ``timeout`` sends it."""
@@ -67,6 +68,11 @@ class Visit:
         ahead = 0.0 if self._advance is not None else self.seconds
         # Not noted: which of its commands care for the time, they note themselves.
         return self._ctx.world.clock / SECOND + ahead
+
+    @property
+    def wall(self) -> float:
+        """What the machine's clock says, Unix seconds."""
+        return self.now + wallclock.offset(self._ctx.world, self._ctx.process.node) / SECOND
 
     def take(self, seconds: float) -> None:
         """Let a command's time pass. Raises TimeUp where there is none left, or where the container ends meanwhile."""

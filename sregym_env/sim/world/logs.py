@@ -7,7 +7,7 @@ A line is stored when a program says it once. What a program says once per faili
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from heapq import merge
@@ -20,6 +20,9 @@ from sregym_env.runtime.clock import SECOND
 from sregym_env.runtime.frozen import evolve
 from sregym_env.runtime.streams import keyed_bits, keyed_unit
 from sregym_env.sim.world.shared import SharedLog
+
+Shown = Callable[[int], int]
+"""What a machine's clock said at an instant (:func:`sregym_env.sim.world.wallclock.reader`)."""
 
 FILE_BYTES = 10 * 1024 * 1024
 """Size at which the kubelet begins a new file (``containerLogMaxSize``); only the newest one is read through the API."""
@@ -79,8 +82,9 @@ class Burst:
     gone: int | None = None
     """When the process was gone that wrote it: nothing is written then."""
 
-    def lines_before(self, until: int, since: int = 0) -> Iterator[Line]:
-        """Its lines from the newest to the oldest, none at or after ``until``, none before ``since``."""
+    def lines_before(self, until: int, since: int = 0, shown: Shown | None = None) -> Iterator[Line]:
+        """Its lines from the newest to the oldest, none at or after ``until``, none before ``since``. ``shown`` is what the
+        clock of its machine said at an instant, if that was ever wrong."""
         until = until if self.gone is None else min(self.gone, until)
         end = until - self.after if self.end is None else min(self.end, until - self.after)
         period = SECOND / self.rate
@@ -98,7 +102,7 @@ class Burst:
                 time = self.start + int((index + keyed_unit(self.seed, index)) * period)
                 if first <= time < end:
                     time += self.after
-                    text = stamped(self._traced(index), time)
+                    text = stamped(self._traced(index), time if shown is None else shown(time))
                     yield Line(time, text.replace(ORDINAL, str(self.first + index * STRIDE)))
             index -= 1
 
@@ -140,8 +144,8 @@ class Cycle:
     lines: tuple[tuple[int, str], ...]
     """Each with its place in the period, in order."""
 
-    def lines_before(self, until: int, since: int = 0) -> Iterator[Line]:
-        """Its lines from the newest to the oldest, none at or after ``until``, none before ``since``."""
+    def lines_before(self, until: int, since: int = 0, shown: Shown | None = None) -> Iterator[Line]:
+        """Its lines from the newest to the oldest, none at or after ``until``, none before ``since``; no clock is in them."""
         end = until if self.end is None else min(self.end, until)
         first = max(self.start, since)
         turn = (end - self.start) // self.period
@@ -274,7 +278,9 @@ class ContainerLog:
         going = (entry for entry in self._entries if not isinstance(entry, Line) and entry.end is None)
         return self._bytes + sum(burst.bytes_before(now) for burst in going)
 
-    def read(self, now: int, *, since: int = 0, limit: int | None = None) -> list[Line]:
+    def read(
+        self, now: int, *, since: int = 0, limit: int | None = None, shown: Shown | None = None
+    ) -> list[Line]:
         """The newest ``limit`` lines written at or after ``since``, oldest first, as far as the newest file has them."""
         written = self._written(now)
         size = written % FILE_BYTES
@@ -283,22 +289,22 @@ class ContainerLog:
         cap = most if limit is None else min(most, limit)
         if cap <= 0:
             return []
-        newest = [line for _, _, line in islice(self._newest_first(now, since), cap)]
+        newest = [line for _, _, line in islice(self._newest_first(now, since, shown), cap)]
         return (_fitting(newest, size) if rotated else newest)[::-1]
 
-    def before(self, until: int, since: int = 0) -> Iterator[Line]:
+    def before(self, until: int, since: int = 0, shown: Shown | None = None) -> Iterator[Line]:
         """Lines written before ``until`` and not before ``since``, the newest first; none is made that is not taken. Files
         that were rotated away are there as well."""
-        for _, _, line in self._newest_first(until - 1, since):
+        for _, _, line in self._newest_first(until - 1, since, shown):
             yield line
 
-    def _newest_first(self, now: int, since: int) -> Iterator[tuple[int, int, Line]]:
+    def _newest_first(self, now: int, since: int, shown: Shown | None) -> Iterator[tuple[int, int, Line]]:
         """Lines from the newest to the oldest, each with what it is sorted by; no more are made than are taken."""
         written: list[tuple[int, int, Line]] = []
         streams: list[Iterator[tuple[int, int, Line]]] = []
         for index, entry in enumerate(self._entries.newest_first()):
             if not isinstance(entry, Line):
-                streams.append(_ranked(entry.lines_before(now, since), index))
+                streams.append(_ranked(entry.lines_before(now, since, shown), index))
             elif since <= entry.time <= now:
                 written.append((-entry.time, index, entry))
         written.sort()

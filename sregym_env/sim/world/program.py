@@ -170,6 +170,10 @@ class Context(Protocol):
         """Microseconds since the Unix epoch."""
         ...
 
+    def wall(self) -> int:
+        """What its machine's clock says, microseconds since the Unix epoch."""
+        ...
+
     def read(self, path: str) -> str:
         """A file as the process sees it: mounted volumes over the image's files.
 

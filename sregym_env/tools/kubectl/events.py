@@ -88,7 +88,7 @@ def _line(call: Call, event: Manifest) -> list[str]:
         event.get("type", ""),
         event.get("reason", ""),
         f"{involved.get('kind', '')}/{involved.get('name', '')}",
-        (event.get("message") or "").strip().replace("\n", " "),
+        (event.get("message") or "").strip(),
     ]
 
 

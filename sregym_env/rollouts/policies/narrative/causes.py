@@ -553,6 +553,12 @@ CAUSES: Mapping[str, tuple[str, ...]] = {
         "The disk of node {node} is full: {writer} writes to {folder} and never removes anything, for {field} is {wrong}.",
         "Another team's recorder {writer} fills the root disk of {node} through its hostPath {folder} ({field} {wrong}), which is why pods are evicted there.",
     ),
+    "clock_wrong": (
+        "The clock of node {node} is days {direction}, because its time service chronyd ({field}) is stopped and {wrong}; the certificate in Secret "
+        "{secret} is fine, but it is refused there, so pods of {component} on that node are not ready.",
+        "On {node} the time service {field} is {wrong} and does not run: the system clock there has drifted, and {sidecar} refuses a valid certificate.",
+        "{Workload} is not ready since the node clock of {node} runs {direction} of the true time, with {field} {wrong}.",
+    ),
     "kubelet_not_running": (
         "The kubelet on node {node} is not running ({field} {wrong}), while the machine is up; {components} cannot run anywhere else.",
         "The kubelet of {node} does not run ({field}: {wrong}); so the node is NotReady, though the machine and its containers go on.",

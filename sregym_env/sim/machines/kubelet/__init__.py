@@ -15,7 +15,7 @@ from sregym_env.sim.machines.kubelet import eviction, probes, reboots
 from sregym_env.sim.machines.kubelet.pods import CONTROLLER, forget, wake_node
 from sregym_env.sim.machines.kubelet.state import Container, PodRecord
 from sregym_env.sim.machines.kubelet.sync import ended
-from sregym_env.sim.world import Handler, SimWorld
+from sregym_env.sim.world import Handler, SimWorld, wallclock
 from sregym_env.sim.world.process import ProcessKey
 
 RELIST = seconds(0.5)
@@ -61,7 +61,9 @@ def _last_words(world: SimWorld, record: PodRecord, container: Container, code: 
     log = world.logs.get((record.uid, container.name, container.restarts))
     if not wanted or log is None:
         return ""
-    return "".join(f"{line.text}\n" for line in log.read(world.clock, limit=LOG_TAIL_LINES))[-LOG_TAIL:]
+    shown = wallclock.reader(world, record.node)
+    lines = log.read(world.clock, limit=LOG_TAIL_LINES, shown=shown)
+    return "".join(f"{line.text}\n" for line in lines)[-LOG_TAIL:]
 
 
 def _look(world: SimWorld) -> None:

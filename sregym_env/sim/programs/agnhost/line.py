@@ -107,7 +107,7 @@ def usage_text(invocation: Invocation) -> str:
 
 def stamp(ctx: ProcessContext) -> str:
     """The time as Go's ``log`` package prints it."""
-    return rfc3339_micro(ctx.now())[:19].replace("-", "/").replace("T", " ")
+    return rfc3339_micro(ctx.wall())[:19].replace("-", "/").replace("T", " ")
 
 
 def log(ctx: ProcessContext, text: str) -> None:
@@ -117,7 +117,7 @@ def log(ctx: ProcessContext, text: str) -> None:
 
 def klog(ctx: ProcessContext, letter: str, where: str, text: str) -> None:
     """Write a line as klog does; ``letter`` is the severity, ``where`` the source line."""
-    shown = rfc3339_micro(ctx.now())
+    shown = rfc3339_micro(ctx.wall())
     ctx.log(f"{letter}{shown[5:7]}{shown[8:10]} {shown[11:26]}       1 {where}] {text}")
 
 

@@ -53,7 +53,7 @@ Query = Mapping[str, str]
 
 def _netexec_root(ctx: ProcessContext, request: HttpRequest, query: Query) -> HttpResponse:
     log(ctx, "GET /")
-    shown = rfc3339_micro(ctx.now())
+    shown = rfc3339_micro(ctx.wall())
     since = (ctx.now() - ctx.process.started_at) / SECOND
     return plain(f"NOW: {shown[:10]} {shown[11:26]}000 +0000 UTC m=+{since:.9f}")
 

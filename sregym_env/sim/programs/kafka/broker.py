@@ -238,6 +238,6 @@ def _log(ctx: ProcessContext, level: str, text: str, logger: str, delay: float =
     """``[2026-08-06 12:00:00,123] INFO text (logger)``."""
     if ctx.world.unread:
         return
-    time = ctx.now() + seconds(delay)
+    time = ctx.wall() + seconds(delay)
     stamp = rfc3339(time // SECOND * SECOND).removesuffix("Z").replace("T", " ")
     ctx.log(f"[{stamp},{time % SECOND // 1000:03d}] {level} {text} ({logger})", delay=delay)

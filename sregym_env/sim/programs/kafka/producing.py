@@ -168,11 +168,11 @@ def _fail(ctx: ProcessContext, found: Writing, opened: int, failure: Failure) ->
         "no_such_host": f"Failed to resolve '{host}:{port}': Name or service not known (after 12ms in state CONNECT)",
         "reset": "Disconnected while requesting ApiVersion (after 4ms in state APIVERSION_QUERY)",
     }.get(failure.kind, "Connection setup timed out in state CONNECT (after 30029ms in state CONNECT)")
-    time = ctx.now()
+    time = ctx.wall()
     stamp = f"%3|{time // SECOND}.{time % SECOND // 1000:03d}|FAIL|rdkafka#producer-{opened}| [thrd:{host}:{port}/bootstrap]: "
     ctx.log(f"{stamp}{host}:{port}/bootstrap: {why}")
 
 
 def _say(ctx: ProcessContext, level: str, message: str, **more: object) -> None:
-    stamp = rfc3339(ctx.now() // SECOND * SECOND)
+    stamp = rfc3339(ctx.wall() // SECOND * SECOND)
     ctx.log(orjson.dumps({"time": stamp, "level": level, "msg": message, **more}).decode())

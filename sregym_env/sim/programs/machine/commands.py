@@ -20,9 +20,9 @@ from sregym_env.shell.commands.arguments import UsageError, options
 from sregym_env.shell.shell import Shell
 from sregym_env.sim.processes.context import ProcessContext
 from sregym_env.sim.programs.image_tools import format_date
-from sregym_env.sim.programs.machine import kernel_files, records
+from sregym_env.sim.programs.machine import kernel_files, records, time_service
 from sregym_env.sim.programs.machine.records import Record
-from sregym_env.sim.world import SimWorld
+from sregym_env.sim.world import SimWorld, wallclock
 from sregym_env.sim.world.figures import MachineFigures
 from sregym_env.sim.world.plan import KERNEL, OS_IMAGE
 from sregym_env.sim.world.process import Process
@@ -66,8 +66,8 @@ def kernel_release(world: SimWorld, node: str) -> str:
     return KERNEL if machine is None else machine.kernel
 
 
-def privileged(ctx: ProcessContext) -> bool:
-    """Whether the container may do what the kernel keeps from containers."""
+def privileged(ctx: ProcessContext, *capabilities: str) -> bool:
+    """Whether the container may do what the kernel keeps from containers that lack these capabilities."""
     process = ctx.process
     if not process.namespace:
         # Who is logged in on the machine itself.
@@ -78,7 +78,9 @@ def privileged(ctx: ProcessContext) -> bool:
             if container["name"] == process.container:
                 context = container.get("securityContext") or {}
                 added = (context.get("capabilities") or {}).get("add") or ()
-                return bool(context.get("privileged")) or "SYS_ADMIN" in added or "SYSLOG" in added
+                return bool(context.get("privileged")) or any(
+                    each in added for each in capabilities or ("SYS_ADMIN", "SYSLOG")
+                )
     return False
 
 
@@ -127,7 +129,7 @@ def _uptime_line(ctx: ProcessContext, each: MachineFigures) -> str:
     days, hours = minutes // 1440, f"{minutes // 60 % 24:2d}:{minutes % 60:02d}"
     up = f"{days} day{'s' if days != 1 else ''}, {hours}" if days else hours
     load = ", ".join(f"{value:.2f}" for value in each.load)
-    return f" {format_date(ctx.now(), '%T')} up {up},  0 users,  load average: {load}"
+    return f" {format_date(ctx.wall(), '%T')} up {up},  0 users,  load average: {load}"
 
 
 def _shares(each: MachineFigures) -> dict[str, float]:
@@ -246,7 +248,7 @@ def iostat(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -
     reads, writes = read / 4096 / up, written / 4096 / up
     release = kernel_release(ctx.world, ctx.process.node)
     out = [
-        f"Linux {release} ({ctx.process.node}) \t{format_date(ctx.now(), '%m/%d/%y')} \t_x86_64_\t({each.cores} CPU)",
+        f"Linux {release} ({ctx.process.node}) \t{format_date(ctx.wall(), '%m/%d/%y')} \t_x86_64_\t({each.cores} CPU)",
         "",
         "avg-cpu:  %user   %nice %system %iowait  %steal   %idle",
         f"         {shares['user']:6.2f}    0.00  {shares['system'] + shares['softirq']:6.2f}  {shares['iowait']:6.2f}    0.00  {idle:6.2f}",
@@ -339,9 +341,11 @@ def dmesg(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) ->
         wanted = {known.get(name, -1) for name in level.split(",")}
         found = [record for record in found if record.priority in wanted]
     out = []
+    # It knows how long the machine had been up, and counts from what the clock says now.
+    ahead = wallclock.offset(ctx.world, ctx.process.node)
     for record in found:
         since = (record.time - each.booted) / SECOND
-        stamp = format_date(record.time, "%a %b %e %T %Y") if stamped else f"{since:12.6f}"
+        stamp = format_date(record.time + ahead, "%a %b %e %T %Y") if stamped else f"{since:12.6f}"
         out.append(f"[{stamp}] {record.text}\n")
     effort.spend(LINE_EFFORT * len(out))
     return ExecResult("".join(out))
@@ -364,16 +368,20 @@ def journalctl(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shel
     flags = dict(given)
     if operands:
         return _failed(f"Failed to add match '{operands[0]}': Invalid argument\n")
+    world, node = ctx.world, ctx.process.node
     kernel, each = _kernel_records(ctx)
     if "k" in flags:
         found = kernel
     else:
-        found = sorted(
-            [*(() if units else kernel), *records.daemons(ctx.world, ctx.process.node, each.booted)],
-            key=lambda record: record.time,
+        daemons = (
+            *records.daemons(world, node, each.booted),
+            *time_service.journal(world, node, each.booted),
         )
-        found = [record for record in found if not units or record.unit in units]
-    now = ctx.now()
+        found = sorted([*(() if units else kernel), *daemons], key=lambda record: record.time)
+        wanted = {"chrony" if unit in time_service.NAMES else unit for unit in units}
+        found = [record for record in found if not units or record.unit in wanted]
+    found = records.as_written(world, node, (record for record in found if record.time <= ctx.now()))
+    now = ctx.wall()
     for name in ("S", "U"):
         if name in flags:
             moment = moment_of(flags[name], now)
@@ -402,7 +410,6 @@ def journalctl(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shel
         ).stdout
         numbers = {int(line.partition(":")[0]) for line in matching.splitlines()}
         found = [record for at, record in enumerate(found, 1) if at in numbers]
-    found = [record for record in found if record.time <= now]
     count = flags.get("n", "10" if "f" in flags else "1000" if "e" in flags else "all")
     if count != "all":
         if not count.isdecimal():
@@ -494,7 +501,11 @@ def systemctl(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell
     out, code = "", 0
     for word in words[1:]:
         name = word.removesuffix(".service")
-        if name not in ("kubelet", "containerd"):
+        if name in time_service.NAMES and words[0] == "is-enabled":
+            state = time_service.state(ctx.world, ctx.process.node)
+            out, code = f"{out}{state}\n", code if state == "enabled" else 1
+            continue
+        if name not in ("kubelet", "containerd", *time_service.NAMES):
             out += f"Unit {name}.service could not be found.\n" if words[0] == "status" else "inactive\n"
             code = 4 if words[0] == "status" else 3
         elif words[0] != "status":
@@ -579,7 +590,7 @@ TOOLS: Mapping[str, Tool] = {
 """Commands by name; ``top`` needs to know what is to be seen (:func:`top`)."""
 
 ON_MACHINES = frozenset(
-    "dmesg journalctl systemctl crictl vmstat ss netstat ip iptables iptables-save sysctl conntrack lsblk".split()
+    "dmesg journalctl systemctl timedatectl chronyc hwclock crictl vmstat ss netstat ip iptables iptables-save sysctl conntrack lsblk".split()
 )
 _EXTRA = frozenset(("iostat", "smartctl"))
 

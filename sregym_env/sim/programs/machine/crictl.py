@@ -83,7 +83,7 @@ def _parted(words: Sequence[str], valued: Sequence[str] = ()) -> tuple[dict[str,
 
 def _said(ctx: ProcessContext, call: str, kind: str, identity: str, error: str) -> str:
     """What the client's library logs of a call that has failed."""
-    stamp = format_date(ctx.now(), "%m%d %T")
+    stamp = format_date(ctx.wall(), "%m%d %T")
     quoted = error.replace('"', '\\"')
     return f'E{stamp}.000000   20117 remote_runtime.go:366] "{call} from runtime service failed" err="{quoted}" {kind}="{identity}"\n'
 

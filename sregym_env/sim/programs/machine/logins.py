@@ -18,9 +18,17 @@ from sregym_env.sim.network import addressing, conntrack
 from sregym_env.sim.processes.context import ProcessContext
 from sregym_env.sim.programs import toolbox, visits
 from sregym_env.sim.programs.image_tools import format_date
-from sregym_env.sim.programs.machine import commands, kernel_files, kubelet_unit, records, tracked
+from sregym_env.sim.programs.machine import (
+    commands,
+    kernel_files,
+    kubelet_unit,
+    records,
+    time_service,
+    time_tools,
+    tracked,
+)
 from sregym_env.sim.programs.visits import Visit
-from sregym_env.sim.world import SimWorld
+from sregym_env.sim.world import SimWorld, wallclock
 from sregym_env.sim.world.process import Mount, Process
 
 _SYSTEM = Image("machine", 0, {}, toolbox="debian")
@@ -106,7 +114,7 @@ def _process(world: SimWorld, node: str) -> Process:
 def _shell(visit: Visit) -> Shell:
     ctx = visit.ctx
     world, node = ctx.world, ctx.process.node
-    files = Files(mtime=world.clock / SECOND)
+    files = Files(mtime=visit.wall)
     files.add(
         {f"/{path}": text for path, text in node_files.present(world, node).items() if isinstance(text, str)}
     )
@@ -134,7 +142,7 @@ def _shell(visit: Visit) -> Shell:
         only=toolbox.TEXT_TOOLS["debian"],
         seed=keyed_bits(world.streams.seed, world.clock, node),
         name="bash",
-        clock=lambda: visit.now,
+        clock=lambda: visit.wall,
     )
 
 
@@ -158,7 +166,7 @@ def _save(world: SimWorld, node: str, shell: Shell, before: Mapping[str, str]) -
 def keep(visit: Visit, shell: Shell) -> None:
     """Have what was written so far on the machine, before a unit reads it."""
     world, node = visit.ctx.world, visit.ctx.process.node
-    for path in (node_files.CONFIG, node_files.FLAGS, node_files.EXTRA):
+    for path in (node_files.CONFIG, node_files.FLAGS, node_files.EXTRA, time_service.MASK):
         text = shell.files.text(f"/{path}")
         if text != node_files.text_of(world, node, path):
             node_files.put(world, node, path, text)
@@ -209,12 +217,15 @@ def _daemons(visit: Visit) -> list[tuple[int, str]]:
     found = [(records.PIDS["systemd"], "systemd"), (records.PIDS["containerd"], "containerd")]
     if kubelet_unit.runs(world, node):
         found.append((records.pid_of(world, node), "kubelet"))
+    if time_service.runs(world, node):
+        found.append((time_tools.main_pid(world, node), time_service.DAEMON))
     return found
 
 
 _COMMANDS = {
     "systemd": "/sbin/init",
     "containerd": "/usr/bin/containerd",
+    "chronyd": "/usr/sbin/chronyd -F 1",
     "kubelet": "/usr/bin/kubelet --bootstrap-kubeconfig=/etc/kubernetes/bootstrap-kubelet.conf "
     "--kubeconfig=/etc/kubernetes/kubelet.conf --config=/var/lib/kubelet/config.yaml",
 }
@@ -265,6 +276,13 @@ def _systemctl(visit: Visit, argv: Sequence[str], stdin: str, shell: Shell) -> E
         return ExecResult(stderr="Too few arguments.\n", exit_code=1)
     out, errors, code = "", "", 0
     for name in names:
+        if name in time_service.NAMES:
+            keep(visit, shell)
+            done = time_tools.unit(world, node, verb, options, _when)
+            _show_mask(world, node, shell)
+            visit.take(done.seconds)
+            out, errors, code = out + done.stdout, errors + done.stderr, done.exit_code or code
+            continue
         if name not in _UNITS:
             if verb in ("is-active", "is-enabled"):
                 out, code = f"{out}inactive\n", 4
@@ -359,6 +377,15 @@ def _acted(visit: Visit, shell: Shell, verb: str, name: str, options: set[str]) 
     return ExecResult()
 
 
+def _show_mask(world: SimWorld, node: str, shell: Shell) -> None:
+    """Have the login's own files say whether the time service is masked."""
+    path = f"/{time_service.MASK}"
+    if time_service.masked(world, node):
+        shell.files.put_bytes(path, b"")
+    elif shell.files.bytes_of(path) == b"":
+        shell.files.remove(path)
+
+
 def _listed(world: SimWorld, node: str) -> str:
     kind = kubelet_unit.now_is(world, node)
     state = {
@@ -370,6 +397,7 @@ def _listed(world: SimWorld, node: str) -> str:
         "  UNIT                LOAD   ACTIVE     SUB          DESCRIPTION\n"
         "  containerd.service  loaded active     running      containerd container runtime\n"
         f"  kubelet.service     loaded {state} kubelet: The Kubernetes Node Agent\n"
+        f"{time_tools.listed(world, node)}"
     )
 
 
@@ -387,7 +415,7 @@ def _status(world: SimWorld, node: str, name: str, journal: bool) -> str:
         return (
             "● containerd.service - containerd container runtime\n"
             "     Loaded: loaded (/lib/systemd/system/containerd.service; enabled; preset: enabled)\n"
-            f"     Active: active (running) since {_when(world, since)}\n       Docs: https://containerd.io\n   Main PID: {pid} (containerd)\n"
+            f"     Active: active (running) since {_when(world, node, since)}\n       Docs: https://containerd.io\n   Main PID: {pid} (containerd)\n"
         )
     unit, kind = kubelet_unit.of(world, node), kubelet_unit.now_is(world, node)
     since = unit.turns[-1].time if unit.turns else records.started(world, node, booted)
@@ -409,7 +437,7 @@ def _status(world: SimWorld, node: str, name: str, journal: bool) -> str:
     ]
     ended = f"    Process: {pid} ExecStart={started} (code=exited, status="
     if kind == "running":
-        lines += [f"     Active: active (running) since {_when(world, since)}", "       Docs: https://kubernetes.io/docs/",
+        lines += [f"     Active: active (running) since {_when(world, node, since)}", "       Docs: https://kubernetes.io/docs/",
                   f"   Main PID: {pid} (kubelet)"]  # fmt: skip
     elif kind == "failing":
         past = (
@@ -419,14 +447,14 @@ def _status(world: SimWorld, node: str, name: str, journal: bool) -> str:
             * SECOND
         )
         lines += [
-            f"     Active: activating (auto-restart) (Result: exit-code) since {_when(world, since + past)}",
+            f"     Active: activating (auto-restart) (Result: exit-code) since {_when(world, node, since + past)}",
             "       Docs: https://kubernetes.io/docs/",
             f"{ended}1/FAILURE)",
             f"   Main PID: {pid} (code=exited, status=1/FAILURE)",
         ]
     else:
         lines += [
-            f"     Active: inactive (dead) since {_when(world, since)}",
+            f"     Active: inactive (dead) since {_when(world, node, since)}",
             "       Docs: https://kubernetes.io/docs/",
             f"{ended}0/SUCCESS)",
             f"   Main PID: {pid} (code=exited, status=0/SUCCESS)",
@@ -436,12 +464,16 @@ def _status(world: SimWorld, node: str, name: str, journal: bool) -> str:
         said = [
             r for r in records.daemons(world, node, booted) if r.unit == "kubelet" and r.time <= world.clock
         ][-10:]
-        text += "\n" + "".join(commands.journal_line(record, node, "short") for record in said)
+        text += "\n" + "".join(
+            commands.journal_line(record, node, "short") for record in records.as_written(world, node, said)
+        )
     return text
 
 
-def _when(world: SimWorld, since: int) -> str:
-    past = max(world.clock - since, 0) // SECOND
+def _when(world: SimWorld, node: str, since: int) -> str:
+    now = wallclock.shown(world, node, world.clock)
+    since = wallclock.shown(world, node, since)
+    past = abs(now - since) // SECOND
     days, hours, minutes = past // 86_400, past // 3600 % 24, past // 60 % 60
     ago = (
         f"{days} day{'s' if days > 1 else ''} ago" if days
@@ -449,4 +481,5 @@ def _when(world: SimWorld, since: int) -> str:
         else f"{minutes}min {past % 60}s ago" if minutes
         else f"{past}s ago"
     )  # fmt: skip
+    ago = ago if now >= since else f"{ago.removesuffix('ago')}left"
     return f"{format_date(since, '%a')} {rfc3339(since)[:10]} {rfc3339(since)[11:19]} UTC; {ago}"

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import Any
 
@@ -18,7 +18,7 @@ from sregym_env.runtime.streams import keyed_bits
 from sregym_env.sim.network import conntrack
 from sregym_env.sim.programs.machine import kubelet_unit
 from sregym_env.sim.programs.machine.kernel_files import container_statuses, slice_of
-from sregym_env.sim.world import SimWorld
+from sregym_env.sim.world import SimWorld, wallclock
 from sregym_env.sim.world.figures import failing
 
 LOOK_EFFORT = 0.5
@@ -49,7 +49,7 @@ class Record:
     time: int
     """Microseconds."""
     unit: str
-    """``kernel``, ``kubelet`` or ``containerd``."""
+    """``kernel``, ``kubelet``, ``containerd``, ``chrony``."""
     text: str
     priority: int = 6
     """As syslog counts: 3 is an error, 4 a warning, 6 a piece of information."""
@@ -299,6 +299,32 @@ def _tracking(world: SimWorld, node: str) -> Iterator[Record]:
     yield from sorted(found)[-TELLINGS * (TOLD + 1) :]
 
 
+# --- whose clock it was by ----------------------------------------------------------------------------
+
+
+def as_written(world: SimWorld, node: str, found: Iterable[Record]) -> list[Record]:
+    """Records with the times that their machine's clock said, as they stand in its journal."""
+    shown = wallclock.reader(world, node)
+    return list(found) if shown is None else [_restamped(record, shown(record.time)) for record in found]
+
+
+def _restamped(record: Record, time: int) -> Record:
+    text = record.text
+    if record.unit in ("kubelet", "containerd") and not record.by:
+        for stamp in (_klog_stamp, _containerd_stamp):
+            text = text.replace(stamp(record.time), stamp(time), 1)
+    return replace(record, time=time, text=text)
+
+
+def _klog_stamp(time: int) -> str:
+    moment = rfc3339(time)
+    return f"{moment[5:7]}{moment[8:10]} {moment[11:19]}.{time % SECOND:06d}"
+
+
+def _containerd_stamp(time: int) -> str:
+    return f"{rfc3339(time)[:19]}.{time % SECOND:06d}000Z"
+
+
 # --- the kubelet and containerd ---------------------------------------------------------------------
 
 
@@ -524,11 +550,9 @@ def _identity(pod: Manifest | None, container: str) -> str:
 
 
 def _klog(time: int, level: str, place: str, text: str, pid: int = 0) -> Record:
-    moment = rfc3339(time)
-    stamp = f"{level}{moment[5:7]}{moment[8:10]} {moment[11:19]}.{time % SECOND:06d}"
-    line = f"{stamp} {pid or PIDS['kubelet']:7d} {place}] {text}"
+    line = f"{level}{_klog_stamp(time)} {pid or PIDS['kubelet']:7d} {place}] {text}"
     return Record(time, "kubelet", line, 3 if level == "E" else 6, pid=pid)
 
 
 def _containerd(time: int, level: str, text: str) -> str:
-    return f'time="{rfc3339(time)[:19]}.{time % SECOND:06d}000Z" level={level} msg="{text}"'
+    return f'time="{_containerd_stamp(time)}" level={level} msg="{text}"'

@@ -21,6 +21,7 @@ from sregym_env.sim.processes.context import ProcessContext
 from sregym_env.sim.programs.image_tools import format_date
 from sregym_env.sim.programs.machine import kernel_files
 from sregym_env.sim.programs.machine.commands import LINE_EFFORT, usage
+from sregym_env.sim.world import wallclock
 
 
 def failed(text: str, code: int = 1) -> ExecResult:
@@ -160,7 +161,7 @@ def found(
         if row[3].startswith(names[0]) and names[0]:
             return row
     return failed(
-        f'E{format_date(ctx.now(), "%m%d %T")}.000000   20117 remote_runtime.go:432] "ContainerStatus from runtime service failed" err="rpc error: '
+        f'E{format_date(ctx.wall(), "%m%d %T")}.000000   20117 remote_runtime.go:432] "ContainerStatus from runtime service failed" err="rpc error: '
         f'code = NotFound desc = an error occurred when try to find container \\"{names[0]}\\": not found" containerID="{names[0]}"\n'
         f'FATA[0000] rpc error: code = NotFound desc = an error occurred when try to find container "{names[0]}": not found\n'
     )
@@ -176,7 +177,8 @@ def _logs(ctx: ProcessContext, words: Sequence[str]) -> ExecResult:
     tail = value_of(words, "--tail")
     limit = int(tail[:7]) if tail.isdecimal() else None
     log = ctx.world.logs.get((*key, run))
-    lines = [] if log is None else log.read(ctx.now(), limit=limit)
+    shown = wallclock.reader(ctx.world, ctx.process.node)
+    lines = [] if log is None else log.read(ctx.now(), limit=limit, shown=shown)
     process = ctx.world.processes.get(key)
     if process is not None and process.restart == run:
         lines = [*lines, *lifecycle.live_lines(ctx.world, key, since=0, limit=limit)]

@@ -213,4 +213,4 @@ def _more(
 def _log(ctx: ProcessContext, level: str, text: str, delay: float = 0.0) -> None:
     line = f"{{time|%Y-%m-%d %H:%M:%S.%L}} UTC [1] {level} {text}"
     if not ctx.world.unread:
-        ctx.log(stamped(line, ctx.now() + seconds(delay)), delay=delay)
+        ctx.log(stamped(line, ctx.wall() + seconds(delay)), delay=delay)

@@ -215,7 +215,7 @@ def line(pid: int | str, level: str, text: str) -> str:
 def log(ctx: ProcessContext, pid: int, level: str, text: str, delay: float = 0.0) -> None:
     """Write a line to the server's log, ``delay`` seconds from now."""
     if not ctx.world.unread:
-        ctx.log(stamped(line(pid, level, text), ctx.now() + seconds(delay)), delay=delay)
+        ctx.log(stamped(line(pid, level, text), ctx.wall() + seconds(delay)), delay=delay)
 
 
 def started_at(ctx: ProcessContext) -> int:

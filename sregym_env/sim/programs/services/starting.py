@@ -110,7 +110,7 @@ class _Start:
             self._print(runtime.line(level, where, text))
 
     def _print(self, template: str) -> None:
-        self.ctx.log(stamped(template, self.ctx.now() + seconds(self.delay)), delay=self.delay)
+        self.ctx.log(stamped(template, self.ctx.wall() + seconds(self.delay)), delay=self.delay)
 
     def _went(self, failure: Failure | None, lost: End) -> bool:
         if failure is not None:

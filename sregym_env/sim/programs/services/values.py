@@ -81,7 +81,7 @@ def filled_in(ctx: ProcessContext, text: str) -> str:
     def put(found: re.Match[str]) -> str:
         kind, name, default = found.groups()
         if kind == "time":
-            return rfc3339(ctx.now())
+            return rfc3339(ctx.wall())
         if kind == "env":
             return ctx.process.env.get(name, default)
         return config(ctx).get(name, default)
