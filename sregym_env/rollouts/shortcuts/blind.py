@@ -231,6 +231,13 @@ def same_kubelets(known: Knowledge) -> Script:
     yield SETTLE
 
 
+def keep_time(known: Knowledge) -> Script:
+    """The time service of every machine runs, and comes up with it."""
+    started = "systemctl unmask chrony; systemctl enable --now chrony; systemctl restart chrony"
+    yield f"for n in $(kubectl get nodes -o name | cut -d/ -f2); do ssh $n '{started}'; done"
+    yield SETTLE
+
+
 def default_dns(known: Knowledge) -> Script:
     """The cluster's DNS as it came."""
     yield from _default_dns()

@@ -39,6 +39,7 @@ _BLIND: tuple[tuple[str, str, Callable[[Knowledge], Script]], ...] = (
     ("grant_settings", "lets every bound cluster role read ConfigMaps", blind.grant_settings),
     ("open_nodes", "uncordons every node and removes its taints", blind.open_nodes),
     ("same_kubelets", "gives every kubelet the settings of one that is Ready", blind.same_kubelets),
+    ("keep_time", "has every machine's time service run", blind.keep_time),
     ("default_dns", "restores kubeadm's Corefile", blind.default_dns),
     (
         "lift_everything",
