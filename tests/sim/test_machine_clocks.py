@@ -6,11 +6,13 @@ import pytest
 
 from sregym_env import apps
 from sregym_env.cluster.oncall import ONCALL
+from sregym_env.kube.durations import rfc3339
 from sregym_env.runtime.clock import SECOND
 from sregym_env.sim.bringup.deploy import deployed_world
 from sregym_env.sim.embedded import EmbeddedWorld
 from sregym_env.sim.programs import moments
 from sregym_env.sim.world import wallclock
+from sregym_env.sim.world.logs import Burst, ContainerLog
 from sregym_env.tools.workstation import Workstation
 
 HOTEL = "hotel-reservation"
@@ -213,3 +215,30 @@ def test_a_certificate_is_looked_at_in_a_container(world: EmbeddedWorld) -> None
         "will not expire" in workstation.run(f"{inside}openssl x509 -noout -checkend 60 -in {authority}").text
     )
     assert workstation.run(f"{inside}openssl x509 -noout -checkend {'9' * 5000} -in {authority}").text
+
+
+def test_steady_lines_bear_the_time_of_their_machine() -> None:
+    log = ContainerLog()
+    log.open_burst(Burst(NOW, None, 1.0, "{time} GET /", "seed"))
+    plain = log.read(NOW + 60 * SECOND, limit=5)
+    shown = log.read(NOW + 60 * SECOND, limit=5, shown=lambda time: time + DAY)
+    assert [line.time for line in plain] == [line.time for line in shown]
+    for line, other in zip(plain, shown, strict=True):
+        assert line.text == f"{rfc3339(line.time)} GET /"
+        assert other.text == f"{rfc3339(line.time + DAY)} GET /"
+
+
+def test_a_clock_remembers_what_it_said(world: EmbeddedWorld) -> None:
+    node, before = _node(world), world.clock
+    assert wallclock.reader(world, node) is None
+    world.advance(10.0)
+    wallclock.put(world, node, DAY, "date")
+    world.advance(10.0)
+    wallclock.put(world, node, -DAY, "date")
+    shown = wallclock.reader(world, node)
+    assert shown is not None
+    assert (shown(before), shown(before + 15 * SECOND)) == (before, before + 15 * SECOND + DAY)
+    assert shown(world.clock) == wallclock.shown(world, node, world.clock) == world.clock - DAY
+    for _ in range(2 * wallclock.KEPT):
+        wallclock.put(world, node, DAY, "date")
+    assert len(wallclock.steps(world, node)) == wallclock.KEPT
