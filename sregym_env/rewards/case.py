@@ -97,7 +97,7 @@ _SAID_WITH = {
 }
 """How other causes begin that are said of a mechanism as a matter of course."""
 
-_NO_EFFECT = FIELDS | {"webhook", "upstream", "headless", "node_clock", "time_service"}
+_NO_EFFECT = FIELDS | {"webhook", "upstream", "headless", "node_clock", "time_service", "io_error"}
 """What is said of these is no consequence of anything, whatever word stands before it."""
 
 _LOOKED_UP = re.compile(r"[^a-z_]")
