@@ -204,7 +204,8 @@ def _pass(
     seconds."""
     touched = [name for each in instances for name in (*each.spec.components, *each.spared)]
     # What a fault has changed, and what no delivery could have written without putting it right.
-    spared = {ObjectRef(r, name, space or None) for each in instances for r, space, name in each.accepts()}
+    keys = {key for each in instances for key in each.accepts() | each.patched()}
+    spared = {ObjectRef(resource, name, space or None) for resource, space, name in keys}
     demanded(world).watched_every(every)
     changed += present.meanwhile(world, chance, seconds, touched, rolling=_local(instances), spared=spared)
     demanded(world).watched_every(1.0 if _brisk(instances) else GLANCE_SECONDS)

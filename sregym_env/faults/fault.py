@@ -28,7 +28,18 @@ from sregym_env.cluster.api import World
 from sregym_env.cluster.apply import Undo
 from sregym_env.cluster.composed import seen_by
 from sregym_env.cluster.disturbances import Disturbance
-from sregym_env.cluster.edits import Cycle, Downtime, Edit, Exec, ObjectRef, Part, RecreatePods, Surge, Thin
+from sregym_env.cluster.edits import (
+    Cycle,
+    Downtime,
+    Edit,
+    Exec,
+    JsonPatch,
+    ObjectRef,
+    Part,
+    RecreatePods,
+    Surge,
+    Thin,
+)
 from sregym_env.cluster.inventory import Inventory, ObjectKey
 from sregym_env.cluster.targets import ROLLED, TargetRule
 from sregym_env.errors import ProblemError, UsageError
@@ -251,6 +262,11 @@ class FaultInstance:
     def accepts(self) -> frozenset[ObjectKey]:
         """(resource, namespace or "", name) of the objects that a legal repair may change or replace."""
         return frozenset(map(key_of, (self.fault.resource, *self.fault.accepts)))
+
+    def patched(self) -> frozenset[ObjectKey]:
+        """Objects of which it has written a part: to undo that is to make them what they were before."""
+        edits = (*self.fault.earlier, *self.fault.edits)
+        return frozenset(key_of(edit.target) for edit in edits if isinstance(edit, JsonPatch))
 
     @property
     def entered(self) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ import pytest
 
 from sregym_env.cluster.oncall import ONCALL
 from sregym_env.faults.registry import declaration
+from sregym_env.rollouts.validate import undo_restores
 from sregym_env.tools.workstation import Workstation
 from tests.redteam.playing import NAMESPACE, subject, tried
 
@@ -70,3 +71,11 @@ def test_what_leaves_it_outranked_or_ranks_everybody_is_no_repair(lines: list[st
     verdict, complaints = tried("priority_preempts_production", TARGET, [*lines, "sleep 180"])
     assert not complaints
     assert not verdict.passed
+
+
+def test_nobody_leaves_a_note_on_the_machine_that_it_has_labelled() -> None:
+    """Who takes it back makes the machine what it was before: in this world somebody had left a note on it since."""
+    pair = subject("priority_preempts_production", "rate")
+    assert {resource for resource, _, _ in pair.struck.instances[0].patched()} == {"nodes"}
+    passed, detail = undo_restores(pair)
+    assert passed, detail

@@ -135,7 +135,7 @@ def _ground(world: SimWorld) -> tuple[Any, ...]:
     nodes = store.list("nodes")
     return (
         _selecting(store.list("services")),
-        nodes,
+        _machines(nodes),
         store.list("namespaces"),
         _selecting(store.list(_POLICIES)),
         world.disturbances,
@@ -153,7 +153,7 @@ def _ground(world: SimWorld) -> tuple[Any, ...]:
     )
 
 
-_MARKS = frozenset(("labels", "managedFields", "resourceVersion"))
+_MARKS = frozenset(("annotations", "labels", "managedFields", "resourceVersion"))
 """What is written about a Service or a policy that leads no connection elsewhere: no selector asks for theirs."""
 
 
@@ -167,6 +167,19 @@ def _unmarked(objects: Objects) -> list[Any]:
 
 
 _selecting = DerivedFrom(_unmarked)
+
+
+def _built(nodes: Objects) -> list[Any]:
+    """What of machines matters to connections and to what runs there: not who may be scheduled to them, or when they were last heard of."""
+    found: list[Any] = []
+    for node in nodes:
+        status = node.get("status", {})
+        found.append((node["metadata"]["name"], *(status.get(name) for name in _MAKE)))
+    return found
+
+
+_MAKE = ("addresses", "allocatable", "capacity")
+_machines = DerivedFrom(_built)
 
 
 def _naming(world: SimWorld, ground: tuple[Any, ...]) -> tuple[Any, ...]:
