@@ -7,8 +7,9 @@ import json
 import pytest
 
 from sregym_env.cluster.oncall import ONCALL
+from sregym_env.faults import problems
 from sregym_env.faults.registry import declaration
-from sregym_env.rollouts.validate import undo_restores
+from sregym_env.rollouts.validate import Subject, undo_restores
 from sregym_env.tools.workstation import Workstation
 from tests.redteam.playing import NAMESPACE, subject, tried
 
@@ -75,7 +76,7 @@ def test_what_leaves_it_outranked_or_ranks_everybody_is_no_repair(lines: list[st
 
 def test_nobody_leaves_a_note_on_the_machine_that_it_has_labelled() -> None:
     """Who takes it back makes the machine what it was before: in this world somebody had left a note on it since."""
-    pair = subject("priority_preempts_production", "rate")
-    assert {resource for resource, _, _ in pair.struck.instances[0].patched()} == {"nodes"}
-    passed, detail = undo_restores(pair)
+    drawn = Subject(problems.pair("hotel-reservation", "priority_preempts_production", "rate", {}), seed=0)
+    assert {resource for resource, _, _ in drawn.struck.instances[0].patched()} == {"nodes"}
+    passed, detail = undo_restores(drawn)
     assert passed, detail
