@@ -1253,6 +1253,21 @@ _ALL = (
         ),
     ),
     Mechanism(
+        "pids_taken",
+        "disks",
+        (
+            "pids_gone",
+            "pids exhausts|limit|unbounded",
+            "leaves_processes pids|exhausts|unbounded|node_unforked|defunct /16",
+            "defunct pids|exhausts|unreaped|piles_up|node_unforked /16",
+            "unreaped jobs_of|pids|defunct|piles_up /16",
+        ),
+        valued=("VALUE pids|defunct|unreaped|leaves_processes|piles_up /20",),
+        kinds=("Node", "Deployment", "DaemonSet", "Pod"),
+        kin=("disk_filled",),
+        through=("unsatisfiable_node_selector", "cordoned_nodes"),
+    ),
+    Mechanism(
         "clock_wrong",
         "disks",
         (

@@ -215,7 +215,7 @@ def _of_kernel(ctx: ProcessContext) -> dict[str, Callable[[], str]]:
         ),
         **kernel_files.of_namespace(sysctls(addressing.pod_of(world, process))),
     }
-    group = kernel_files.control_group(of_container, process)
+    group = kernel_files.control_group(of_container, world, process)
     found = {f"/proc/{name}": text for name, text in proc.items()}
     found |= {f"/sys/fs/cgroup/{name}": text for name, text in group.items()}
     for mount in process.mounts:
@@ -233,7 +233,7 @@ def _of_host(ctx: ProcessContext, root: str, proc: kernel_files.Late) -> dict[st
         scope = kernel_files.scope_of(ctx.world, process) if process.node == ctx.process.node else ""
         if scope:
             figures = partial(_container_figures, ProcessContext(ctx.world, process))
-            group = kernel_files.control_group(figures, process)
+            group = kernel_files.control_group(figures, ctx.world, process)
             found |= {f"{root}/sys/fs/cgroup/{scope}/{name}": text for name, text in group.items()}
     return found
 

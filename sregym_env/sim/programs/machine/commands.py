@@ -161,7 +161,7 @@ def top(
             f"Mem: {used}K used, {memory['MemFree']}K free, {memory['Shmem']}K shrd, {memory['Buffers']}K buff, {memory['Cached']}K cached",
             f"CPU: {shares['user']:3.0f}% usr {shares['system']:3.0f}% sys   0% nic {shares['idle']:3.0f}% idle {shares['iowait']:3.0f}% io"
             f"   0% irq {shares['softirq']:3.0f}% sirq",
-            f"Load average: {load} {max(1, round(each.busy))}/{kernel_files.tasks(each)} 57",
+            f"Load average: {load} {max(1, round(each.busy))}/{kernel_files.tasks(each, ctx.world, ctx.process.node)} 57",
             "  PID  PPID USER     STAT   VSZ %VSZ CPU %CPU COMMAND",
         ]
         for pid, cores, resident, _, process in rows:
