@@ -287,7 +287,7 @@ def _watching(target: MachinesTarget, watch: str) -> list[Edit]:
         return []
     line = f'  pid.available: "{watch}"'
     said = (
-        f"grep -q '^evictionHard:' {CONFIG} && sed -i '/^evictionHard:/a\\{line}' {CONFIG} || "
+        f"grep -q '^evictionHard:' {CONFIG} && sed -i 's/^evictionHard:$/&\\n{line}/' {CONFIG} || "
         f"printf 'evictionHard:\\n  imagefs.available: 15%%\\n  memory.available: 100Mi\\n  nodefs.available: 10%%\\n{line.replace('%', '%%')}\\n' >> {CONFIG}; "
         "systemctl restart kubelet"
     )

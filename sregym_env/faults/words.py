@@ -435,7 +435,7 @@ ACTS: Mapping[str, str] = {
     "defunct": r"zombies?|defunct|orphan(?:ed|s)?(?: process(?:es)?| children)?|un-?reaped|dead (?:child(?:ren)?|process(?:es)?)|un-?waited",
     "unreaped": r"-?no-?reap\w*|un-?reaped|(?:never|not|nobody|no longer|without|does not|doesn't|do not|don't|isn't|disabled?|off) (?:\S+ ){0,3}?(?:reap(?:s|ed|ing)?|wait(?:s|ed|ing)?(?: for)?)|reaping (?:\S+ ){0,3}?(?:off|disabled|switched off|missing)|-?overlapping|overlaps?",
     "jobs_of": r"supercronic|cron\w*|jobs?|job runner|schedul\w+|crontabs?",
-    "piles_up": r"pil(?:es?|ed|ing) up|accumulat\w+|grow(?:s|ing)?|grew|mount(?:s|ed|ing)? up|without (?:end|a bound|limit)|never (?:ends?|stops?)|started (?:anew|again)",
+    "gathers": r"pil(?:es?|ed|ing) up|accumulat\w+|grow(?:s|ing)?|grew|mount(?:s|ed|ing)? up|without (?:end|a bound|limit)|never (?:ends?|stops?)|started (?:anew|again)",
     "node_unforked": r"(?:can(?:not|n't)|could(?: not|n't)|unable to|fails? to|failed to|nothing can|no longer) (?:\S+ ){0,4}?(?:fork(?:ed)?|start(?:ed)?|clone|exec|be started)|fork/exec|resource temporarily unavailable|EAGAIN",
     "eviction_threshold": r"evict\w*(?: hard)? (?:thresholds?|limits?|settings?|signals?|marks?)|eviction-?hard|(?:nodefs|imagefs)\.(?:available|inodesfree)"
     r"|(?:thresholds?|limits?) (?:\S+ ){0,4}(?:evict\w*|disk pressure|of the kubelet)|kubelet\S* (?:\S+ ){0,5}(?:thresholds?|free space|disk limits?)|(?:wants|demands|insists on|requires) (?:\S+ ){0,6}(?:of (?:its|the) (?:disk|file ?system) )?(?:to be )?free",
