@@ -23,8 +23,11 @@ SYSTEM = 240
 """Assumed tasks of a machine's kernel and daemons."""
 KEPT = 256
 """Assumed tasks that nobody but root's own logins and daemons gets, as a kubelet is told with ``systemReserved``."""
-START = 8
-"""Tasks that are needed for a moment to start a container or a command in one: a shim, runc, and its helpers."""
+START = 32
+"""Assumed tasks that are needed for a moment to start a container or a command in one: threads of a shim (12), of runc, and of its
+helpers in the container (10 each)."""
+AGAIN = 4
+"""Tasks that have to be free until who has found none takes some again."""
 TURN = "pids.turn"
 """Event: a machine, or a pod, may have none left now."""
 NONE_LEFT = "no pids left"
@@ -249,7 +252,7 @@ def settle(world: SimWorld, node: str) -> None:
     made: dict[ProcessKey, Leak] = {}
     for key, leak in here.items():
         number = leak.at(world.clock)
-        stuck = (leak.most and number >= leak.most - 0.5) or free < (1 if leak.slope > 0.0 else START)
+        stuck = (leak.most and number >= leak.most - 0.5) or free < (1 if leak.slope > 0.0 else AGAIN)
         slope = 0.0 if stuck else leak.rate
         made[key] = leak._replace(since=world.clock, had=number, slope=slope) if slope != leak.slope else leak
     if any(made[key] is not here[key] for key in made):

@@ -104,6 +104,17 @@ def control_group(figures: Callable[[], ContainerFigures], world: SimWorld, proc
     return found
 
 
+def tasks_of_pod(world: SimWorld, uid: str) -> str:
+    """``pids.current`` of a pod's own group: its containers and what holds its sandbox."""
+    here = (process for process in world.processes.values() if process.key[0] == uid)
+    return f"{1 + sum(pids.of_container(world, process) for process in here)}\n"
+
+
+def most_of_pod(world: SimWorld, uid: str) -> str:
+    """``pids.max`` of a pod's own group."""
+    return f"{pids.allowed(world, uid) or 'max'}\n"
+
+
 def _pages(amount: float) -> int:
     return int(amount) // PAGE * PAGE
 

@@ -121,7 +121,7 @@ def _shell(visit: Visit) -> Shell:
     late = kernel_files.of_machine(
         partial(commands.machine_of, ctx), world, node, commands.kernel_release(world, node)
     )
-    files.add_late({f"/proc/{name}": text for name, text in late.items()})
+    files.add_late(toolbox.of_host(ctx, "", late))
     files.add_directories(("/root", "/tmp", "/proc"))
     own: dict[str, ShellCommand] = {
         **toolbox.on_machine(visit),
