@@ -222,7 +222,7 @@ def node_pids_taken_by_neighbour(
         look=[
             f"kubectl describe node {node}",
             f"ssh {node} 'cat /proc/loadavg; sysctl kernel.pid_max; ps aux | awk \"{{print \\$8, \\$11}}\" | sort | uniq -c | sort -rn | head -n 5'",
-            f"promql 'topk(4, container_threads{{node=\"{node}\"}})'",
+f"ssh {node} 'grep . /sys/fs/cgroup/kubepods.slice/*/*/pids.current | sort -t : -k 2 -n | tail -n 3'",
             f"kubectl get {kind_of(kind).lower()} {greedy.name} {modest.name} -n {place} -o yaml",
         ],
         accepts=[greedy],

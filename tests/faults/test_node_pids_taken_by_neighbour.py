@@ -279,3 +279,12 @@ def test_it_bites_within_hours() -> None:
     declared = declaration("node_pids_taken_by_neighbour")
     instance = declared.bind(hotel_inventory(), "node-of-mongodb-reservation")
     assert 1200.0 < instance.fault.matures < 4 * 3600.0
+
+
+def test_a_kubelet_that_is_told_nothing_any_more_says_nothing_any_more() -> None:
+    world = _pressed().fork()
+    node = _node_of(world)
+    _typed(world, f"ssh {node} \"sed -i '/pid.available/d' {CONFIG}; systemctl restart kubelet\"")
+    world.advance(60.0)
+    assert _condition(world) == "False"
+    assert not _Left()(world).passed

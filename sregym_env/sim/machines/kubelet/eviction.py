@@ -55,7 +55,8 @@ def look(world: SimWorld) -> None:
                 _set_pressure(world, node, _MEMORY, False)
         if disks.watched(world, name) and f"node.down:{name}" not in world.memory:
             again = _look_at_disk(world, name) or again
-        if process_numbers.watched(world, name) and f"node.down:{name}" not in world.memory:
+        counted = process_numbers.watched(world, name) or f"{SAID}{name}" in world.memory
+        if counted and f"node.down:{name}" not in world.memory:
             again = _look_at_processes(world, name) or again
     _check_empty_dirs(world)
     if again:
@@ -98,28 +99,30 @@ def _look_at(world: SimWorld, slot: str, delay: int) -> None:
 
 def _look_at_processes(world: SimWorld, name: str) -> bool:
     """Keep the pressure of processes, and evict one pod while it lasts; whether to look again."""
-    node, slot = world.store.get("nodes", "", name), f"{PRESSED}{name}"
+    node, slot = world.store.get("nodes", "", name), f"{kubelet_unit.CROWDED}{name}"
     if node is None:
         return False
     short = process_numbers.shortage(world, name)
     if short is not None:
         world.memory[slot] = world.clock
+        world.memory[f"{SAID}{name}"] = True
         _set_pressure(world, node, _PROCESSES, True)
         return _evict_for_processes(world, name, short)
     delay = process_numbers.until_short(world, name)
     if delay is not None:
         _look_at(world, f"pids.watch:{name}", delay)
-    if slot not in world.memory:
+    if f"{SAID}{name}" not in world.memory:
         return False
-    if world.clock - world.memory[slot] < TRANSITION:
+    if slot in world.memory and world.clock - world.memory[slot] < TRANSITION:
         return True
-    del world.memory[slot]
+    world.memory.pop(slot, None)
+    del world.memory[f"{SAID}{name}"]
     _set_pressure(world, node, _PROCESSES, False)
     return False
 
 
-PRESSED = "pids.pressure:"
-"""``world.memory`` key of when a kubelet saw too few processes left last."""
+SAID = "pids.said:"
+"""``world.memory`` key of a machine of which it was said that it has too few processes left."""
 
 
 def _evict_for_processes(world: SimWorld, name: str, short: process_numbers.Shortage) -> bool:
