@@ -189,6 +189,37 @@ def test_a_container_that_ends_is_not_started_again() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("image", "said"),
+    [
+        ("registry.k8s.io/pause:3.10", "runtime: failed to create new OS thread (have 4 already; errno=11)"),
+        ("nginx:1.27", "pthread_create: Resource temporarily unavailable"),
+    ],
+)
+def test_a_pod_with_too_few_for_its_program(image: str, said: str) -> None:
+    world = _healthy().fork()
+    node = _one(world).node
+    _typed(
+        world, f"ssh {node} 'echo podPidsLimit: 5 >> /var/lib/kubelet/config.yaml; systemctl restart kubelet'"
+    )
+    world.advance(10.0)
+    world.cluster.create(
+        {
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": {"name": "small", "namespace": HOTEL},
+            "spec": {
+                "restartPolicy": "Never",
+                "nodeName": node,
+                "containers": [{"name": "one", "image": image}],
+            },
+        }
+    )
+    world.advance(30.0)
+    assert said in _typed(world, "kubectl logs small")
+    assert world.cluster.get("pods", "small", HOTEL)["status"]["phase"] == "Failed"
+
+
 CONFIGS: Mapping[str, tuple[str, int]] = {
     "evictionHard: {pid.available: '10%'}": ("10%", 0),
     "podPidsLimit: 1024": ("", 1024),
