@@ -229,6 +229,9 @@ def test_a_pod_takes_no_more_than_its_kubelet_lets_it() -> None:
     assert _used(world) < 2000
     most = _typed(world, f"ssh {node} 'cat /sys/fs/cgroup/kubepods.slice/*/*/pids.max'").split()
     assert "1024" in most
+    assert "cgroup: fork rejected by pids controller in /kubepods.slice/" in _typed(
+        world, f"ssh {node} dmesg"
+    )
     assert "resource temporarily unavailable" in _typed(
         world, f"kubectl logs -n {PLACE} deploy/ups-readout --tail=3"
     )
