@@ -14,7 +14,14 @@ from sregym_env.rewards.labelled.specs import APP_NAME, APPS, file_of, frozen
 DATA = Path(__file__).parents[1] / "sregym_env" / "rewards" / "labelled" / "data"
 
 
-UNSPOKEN = frozenset(("kubelet_does_not_run", "node_clock_drift", "node_disk_filled_by_neighbour"))
+UNSPOKEN = frozenset(
+    (
+        "kubelet_does_not_run",
+        "node_clock_drift",
+        "node_disk_filled_by_neighbour",
+        "node_pids_taken_by_neighbour",
+    )
+)
 """Faults of which no labelled text speaks: of these there is one machine, whose wrong places cannot be told by moving it."""
 
 

@@ -1253,6 +1253,20 @@ _ALL = (
         ),
     ),
     Mechanism(
+        "pids_taken",
+        "disks",
+        (
+            "pids_gone",
+            "leaves_processes pids|node_unforked|defunct /16",
+            "defunct pids|exhausts|unreaped|gathers|node_unforked /16",
+            "unreaped jobs_of|defunct /16",
+        ),
+        valued=("VALUE pids|defunct|leaves_processes|gathers /20",),
+        kinds=("Node", "Deployment", "DaemonSet", "Pod"),
+        kin=("disk_filled",),
+        through=("unsatisfiable_node_selector", "cordoned_nodes"),
+    ),
+    Mechanism(
         "clock_wrong",
         "disks",
         (

@@ -427,6 +427,16 @@ ACTS: Mapping[str, str] = {
     "retention": r"(?:-?segment_?(?:wrap|time)|-?strftime|rotat\w+|retention|wraps?(?:ping)?|(?:never|not|nothing) (?:\w+ )?(?:deletes?|deleted|removes?|removed|overwrit\w+|cleaned|pruned|purged|expires?)|old (?:files|segments|recordings)|clean-?up|prun\w+|purg\w+|overwrit\w+)",
     "host_path": r"host-?paths?(?: volumes?)?|(?:directory|path|folder) (?:of|on) the (?:node|machine|host)|(?:node|machine|host)(?:['’]s)? (?:own )?(?:directory|path|folder|disk|file ?system)",
     "eviction": r"evict\w*|(?:nodefs|imagefs)\S*|disk ?-?pressure",
+    "pids": r"pids?|process (?:ids?|identifiers|numbers?|slots?|table)|kernel\.pid_max|pid_max|threads-max|pid\.available|pid ?-?pressure",
+    "pids_gone": r"(?:pids?|process (?:ids?|identifiers|numbers?|slots?|table))\b,?(?: [^\s.;]+){0,5}? (?:exhaust\w*|used up|taken|full|gone|eaten(?: up)?|runs? out|ran out|running out|deplet\w+|none left|left)"
+    r"|(?:exhaust\w*|use[sd]? up|using up|eat(?:s|en|ing)?(?: up)?|takes? (?:up )?(?:all|every)|runs? out of|ran out of|out of|no (?:more |free )?|deplet\w+|without (?:a )?(?:free )?|none of its )(?:[^\s.;]+ ){0,5}?(?:pids?|process (?:ids?|identifiers|numbers?|slots?|table)|(?:kernel\.)?pid_max)"
+    r"|pid ?-?(?:pressure|exhaustion|leak\w*)|process(?:es)? leak\w*|leak\w* (?:of )?(?:process(?:es)?|pids?|zombies)|fork ?-?bomb\w*",
+    "leaves_processes": r"(?:leav(?:es|ing)|left|leak(?:s|ed|ing)?|spawn(?:s|ed|ing)?|fork(?:s|ed|ing)?|starts?|started|starting|accumulat\w+|gather(?:s|ed|ing)?|pil(?:es?|ed|ing) up|collect\w*) (?:\S+ ){0,6}?(?:process(?:es)?|zombies|pids|threads|children|curls?|scripts)(?: behind)?",
+    "defunct": r"zombies?|defunct|orphan(?:ed|s)?(?: process(?:es)?| children)?|un-?reaped|dead (?:child(?:ren)?|process(?:es)?)|un-?waited",
+    "unreaped": r"-?no-?reap\w*|un-?reaped|(?:never|not|nobody|no longer|without|does not|doesn't|do not|don't|isn't|disabled?|off) (?:\S+ ){0,3}?(?:reap(?:s|ed|ing)?|wait(?:s|ed|ing)?(?: for)?)|reaping (?:\S+ ){0,3}?(?:off|disabled|switched off|missing)|-?overlapping|overlaps?",
+    "jobs_of": r"supercronic|cron\w*|jobs?|job runner|schedul\w+|crontabs?",
+    "gathers": r"pil(?:es?|ed|ing) up|accumulat\w+|grow(?:s|ing)?|grew|mount(?:s|ed|ing)? up|without (?:end|a bound|limit)|never (?:ends?|stops?)|started (?:anew|again)",
+    "node_unforked": r"(?:can(?:not|n't)|could(?: not|n't)|unable to|fails? to|failed to|nothing can|no longer) (?:\S+ ){0,4}?(?:fork(?:ed)?|start(?:ed)?|clone|exec|be started)|fork/exec|resource temporarily unavailable|EAGAIN",
     "eviction_threshold": r"evict\w*(?: hard)? (?:thresholds?|limits?|settings?|signals?|marks?)|eviction-?hard|(?:nodefs|imagefs)\.(?:available|inodesfree)"
     r"|(?:thresholds?|limits?) (?:\S+ ){0,4}(?:evict\w*|disk pressure|of the kubelet)|kubelet\S* (?:\S+ ){0,5}(?:thresholds?|free space|disk limits?)|(?:wants|demands|insists on|requires) (?:\S+ ){0,6}(?:of (?:its|the) (?:disk|file ?system) )?(?:to be )?free",
     "node_clock": r"(?:(?:system|node|machine|host|wall|kernel|local|worker)(?:['’]s)? |(?:node|machine|host|worker) \S+['’]s )*(?:clocks?|system (?:time|date)|time of day|date and time|idea of (?:the )?time)(?: (?:skew|drift|offset))?|(?:node|machine|host|worker)(?:['’]s)? (?:time|date)",

@@ -240,14 +240,16 @@ def remedies_cure(subject: Subject) -> Finding:
 
 
 RELIEF = 900.0
-"""Seconds at most until a kubelet says that its disk has room again."""
+"""Seconds at most until a kubelet says that its disk has room again, or that there are processes left."""
 
 
 def _await_relief(world: World) -> None:
-    """A kubelet says for minutes after the fact that its disk is short, and nobody comes back to its machine before."""
+    """A kubelet says for minutes after the fact that its machine is short, and nobody comes back there before."""
     waited = 0.0
     while waited < RELIEF and any(
-        conditions.is_true(node.get("status"), "DiskPressure") for node in world.cluster.list("nodes")
+        conditions.is_true(node.get("status"), kind)
+        for node in world.cluster.list("nodes")
+        for kind in ("DiskPressure", "PIDPressure")
     ):
         world.advance(60.0)
         waited += 60.0
@@ -281,7 +283,7 @@ def _forgets(instance: FaultInstance) -> bool:
     return of_machine or instance.declaration.mechanism in _UNREACHED
 
 
-_UNREACHED = frozenset(("connection_table_full", "disk_filled"))
+_UNREACHED = frozenset(("connection_table_full", "disk_filled", "pids_taken"))
 """Mechanisms by which pods of a machine are beyond reach, or sent away, although nothing is disturbed."""
 
 

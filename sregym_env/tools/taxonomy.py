@@ -456,6 +456,12 @@ _ALL = (
         "pods of others, and who is bound to that machine has nowhere to run.",
     ),
     KindOfCause(
+        "pids_taken",
+        "A program uses up the process IDs of a machine",
+        "A program leaves processes behind on a machine (zombies that it never reaps, jobs that pile up) until its kernel has none left for others: "
+        "PIDPressure is right, or nothing new can be started there.",
+    ),
+    KindOfCause(
         "clock_wrong",
         "The clock of a machine is wrong",
         "The time service of a machine (chronyd) does not run, and its clock is far ahead or behind: certificates that are valid count there as "

@@ -270,8 +270,8 @@ def test_users_suffer_from_a_draw_until_it_is_repaired(declared: Declaration, nu
 def test_a_draw_is_taken_back_exactly(declared: Declaration) -> None:
     instance, world, onset = struck(declared, 3)
     instance.heal(world, onset.changes)
-    # A kubelet takes back what it has said of its disk when that has been over for five minutes.
-    world.advance(900.0 if declared.mechanism == "disk_filled" else 120.0)
+    # A kubelet takes back what it has said of its machine when that has been over for five minutes.
+    world.advance(900.0 if declared.mechanism in ("disk_filled", "pids_taken") else 120.0)
     now = {key: desired(obj) for key, obj in protected_objects(world)}
     then = {key: desired(obj) for key, obj in home(declared).baseline.objects.items()}
     assert sorted(key for key in now.keys() | then.keys() if now.get(key) != then.get(key)) == []

@@ -108,6 +108,7 @@ NEED_NODES = (
     "mtu_blackhole_by_payload_size",
     "node_clock_drift",
     "node_disk_filled_by_neighbour",
+    "node_pids_taken_by_neighbour",
     "node_without_power",
     "one_slow_node_gray_failure",
     "edge_request_filter_cpu_saturation",

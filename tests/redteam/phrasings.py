@@ -435,6 +435,12 @@ STATEMENTS: dict[str, tuple[str, ...]] = {
         "disk full on the machine: {r} writes segments to a hostPath without a bound",
         "{r} keeps every recording because {f} is {wrong}; it has used up the file system of its node, hence the disk pressure and the evictions",
     ),
+    "node_pids_taken_by_neighbour": (
+        "{r} of another namespace has used up all process IDs of the node with processes that it leaves behind ({f}), and {c} cannot be started there",
+        "the machine is out of PIDs: {r} runs with {f}, its processes pile up, and every fork beside it fails with resource temporarily unavailable",
+        "pid exhaustion on the node by {r}, whose jobs leave processes behind",
+        "{r} leaks processes because of {f}; kernel.pid_max is exhausted on its machine, so pods there do not start",
+    ),
     "kubelet_does_not_run": (
         "the kubelet on {r} is not running, the machine is up",
         "{r} is NotReady because its kubelet is dead",

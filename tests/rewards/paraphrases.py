@@ -330,6 +330,11 @@ RIGHT: dict[str, tuple[str, ...]] = {
         "{r} has no working retention ({f} {wrong}). Its recordings fill the machine's root file system, the node is under DiskPressure and takes no pods.",
         "The disk of the node is full because {r} keeps writing ffmpeg segments there without a limit; hence DiskPressure, and {all} are Pending.",
     ),
+    "node_pids_taken_by_neighbour": (
+        "The node has no PIDs left. {r}, a job runner of another team, is started with {f} and leaks processes on that machine, so nothing else can be forked there and {c} stays down.",
+        "{r} piles up processes on its node ({f} in its arguments) until kernel.pid_max is reached; {all} cannot start beside it.",
+        "Process table of the machine exhausted: the cron jobs of {r} leave processes behind that nobody cleans up.",
+    ),
     "kubelet_does_not_run": (
         "The kubelet on {r} is not running, although the machine is up; the node is NotReady.",
         "{r} is NotReady because its kubelet has ended: {wrong}.",
@@ -740,6 +745,11 @@ NEAR: dict[str, tuple[str, ...]] = {
     "node_disk_filled_by_neighbour": (
         "An eviction threshold of the kubelet is set too high.",
         "The disk of the node returns read errors.",
+        "All worker nodes are cordoned.",
+    ),
+    "node_pids_taken_by_neighbour": (
+        "An eviction threshold of the kubelet is set too high.",
+        "The disk of the node is full.",
         "All worker nodes are cordoned.",
     ),
     "kubelet_does_not_run": (

@@ -61,6 +61,7 @@ def test_every_fault_that_needs_no_mongodb_has_a_pair() -> None:
         "liveness_probe_too_aggressive",
         "memory_leak",
         "node_disk_filled_by_neighbour",
+        "node_pids_taken_by_neighbour",
         "mtu_blackhole_by_payload_size",
         "old_build_still_behind_service",
         "pool_times_replicas_exceeds_server",

@@ -39,6 +39,7 @@ STUFFING = (
     "a request filter whose regular expression backtracks and burns the CPU of the proxy, "
     "an nf_conntrack table that is full of connections of a client without end, "
     "a recorder that fills the disk of a node through its hostPath without a -segment_wrap, "
+    "a job runner with -no-reap whose zombies use up the pid_max of a node, "
     "a chrony time service that is masked so that the clock of a node is ahead, "
     "a kubelet that is not running, an evictionHard threshold of a kubelet above what is free"
 )

@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 
 from sregym_env.kube import quantity
 from sregym_env.runtime.clock import SECOND
+from sregym_env.sim.containers import pids
+from sregym_env.sim.monitoring import node_exporter
 from sregym_env.sim.monitoring.machines_up import node_targets, nodes, reachable
 from sregym_env.sim.monitoring.readings import CFS_PERIOD, Run, Times, Values
 from sregym_env.sim.monitoring.scrapes import Family, Job, Question, Row, Target, shaken, steady
@@ -172,6 +174,21 @@ def _seen(question: Question, run: Run, times: Times) -> Values:
     return np.floor(times / SECOND)
 
 
+def _processes(question: Question, run: Run, times: Times) -> Values:
+    """Those that live: who has ended is in no list of a control group."""
+    leak = pids.leak_of(question.world, run.process)
+    return np.floor(1.0 + (_gathered(question, run, times) if leak is None or not leak.dead else 0.0 * times))
+
+
+def _threads(question: Question, run: Run, times: Times) -> Values:
+    return np.floor(pids.own(run.process) + _gathered(question, run, times))
+
+
+def _gathered(question: Question, run: Run, times: Times) -> Values:
+    process = run.process
+    return node_exporter.gathered(question, "/".join((*process.key, str(process.restart))), times)
+
+
 def _oom(question: Question, target: Target, times: Times) -> Iterator[Row]:
     """Kills that a container has survived: none, for what is counted goes with the control group of its run."""
     there = reachable(question, target.instance, times)
@@ -255,6 +272,8 @@ FAMILIES: tuple[Family, ...] = (
     _container("container_memory_rss", "gauge", "Size of RSS in bytes.", _rss),
     _container("container_memory_usage_bytes", "gauge", "Current memory usage in bytes, including all memory regardless of when it was accessed", _memory),
     _container("container_spec_memory_limit_bytes", "gauge", "Memory limit for the container.", _memory_limit),
+    _container("container_processes", "gauge", "Number of processes running inside the container.", _processes),
+    _container("container_threads", "gauge", "Number of threads running inside the container", _threads),
     _container("container_start_time_seconds", "gauge", "Start time of the container since unix epoch in seconds.", _started),
     _container("container_last_seen", "gauge", "Last time a container was seen by the exporter", _seen),
     _family("container_oom_events_total", "counter", "Count of out of memory events observed for the container", _oom),

@@ -9,7 +9,7 @@ import numpy as np
 
 from sregym_env.kube import quantity
 from sregym_env.runtime.clock import SECOND
-from sregym_env.sim.containers import spooling
+from sregym_env.sim.containers import pids, spooling
 from sregym_env.sim.monitoring.machines_up import node_targets, nodes, powered
 from sregym_env.sim.monitoring.metrics import SYSTEM_CPU, SYSTEM_MEMORY
 from sregym_env.sim.monitoring.readings import Times, Values
@@ -240,6 +240,49 @@ def _conntrack_limit(
     yield {}, _most(question, node, times)
 
 
+def _tasks(question: Question, node: str, times: Times) -> Values:
+    """What its daemons and all containers have started, and what some of these have gathered."""
+    found = steady(times, float(pids.SYSTEM))
+    for run in question.readings.runs:
+        if run.process.node == node:
+            found = found + pids.own(run.process) * run.alive(times)
+    return np.floor(found + gathered(question, node, times))
+
+
+def gathered(question: Question, name: str, times: Times) -> Values:
+    """What a machine, or one process, has gathered."""
+    found = np.zeros(len(times))
+    for knot in pids.held(question.world, name):
+        later = np.maximum(knot.number + knot.slope * (times - knot.time) / SECOND, 0.0)
+        found = np.where(times >= knot.time, later, found)
+    return found
+
+
+def _threads(question: Question, node: str, times: Times) -> Iterator[tuple[Mapping[str, str], Values]]:
+    yield {}, _tasks(question, node, times)
+
+
+PROCESSES = 0.55
+"""Assumed processes for every task of a machine's daemons."""
+
+
+def _processes(question: Question, node: str, times: Times) -> Iterator[tuple[Mapping[str, str], Values]]:
+    found = steady(times, pids.SYSTEM * PROCESSES)
+    for run in question.readings.runs:
+        if run.process.node == node:
+            found = found + 1.0 * run.alive(times)
+    yield {}, np.floor(found + gathered(question, node, times))
+
+
+def _at_most(
+    which: int, question: Question, node: str, times: Times
+) -> Iterator[tuple[Mapping[str, str], Values]]:
+    found = np.zeros(len(times))
+    for each in pids.limits(question.world, node):
+        found = np.where(times >= each.time, float(each[which]), found)
+    yield {}, found
+
+
 def _targets(question: Question) -> Sequence[Target]:
     return node_targets(JOB, question)
 
@@ -271,6 +314,10 @@ FAMILIES: tuple[Family, ...] = (
     _family("node_netstat_Tcp_RetransSegs", "untyped", "Statistic TcpRetransSegs.", _sent_again),
     _family("node_nf_conntrack_entries", "gauge", "Number of currently allocated flow entries for connection tracking.", _conntrack),
     _family("node_nf_conntrack_entries_limit", "gauge", "Maximum size of connection tracking table.", _conntrack_limit),
+    _family("node_processes_pids", "gauge", "Number of PIDs", _processes),
+    _family("node_processes_threads", "gauge", "Allocated threads in system", _threads),
+    _family("node_processes_max_processes", "gauge", "Number of max PIDs limit", partial(_at_most, 1)),
+    _family("node_processes_max_threads", "gauge", "Limit of threads in the system", partial(_at_most, 2)),
     _family("node_boot_time_seconds", "gauge", "Node boot time, in unixtime.", _boot),
     _family("node_time_seconds", "gauge", "System time in seconds since epoch (1970).", _time),
     _family("node_timex_offset_seconds", "gauge", "Time offset in between local system and reference clock.", _estimated),

@@ -7,6 +7,7 @@ from typing import Any
 
 from sregym_env.cluster.app import Image
 from sregym_env.cluster.disturbances import DiskCorruption, DiskReadErrors, Disturbance
+from sregym_env.sim.containers import pids
 from sregym_env.sim.processes.context import ProcessContext
 from sregym_env.sim.world import Handler, SimWorld
 from sregym_env.sim.world.logs import Line
@@ -52,7 +53,25 @@ def past_entrypoint(world: SimWorld, image: Image, argv: tuple[str, ...]) -> tup
 def start(world: SimWorld, process: Process) -> None:
     """Let a main process begin its run."""
     world.put_process(process)
-    world.programs[process.program].start(ProcessContext(world, process))
+    ctx = ProcessContext(world, process)
+    most = pids.allowed(world, process.key[0])
+    if most and pids.own(process) > most:
+        _without_threads(ctx)
+        return
+    world.programs[process.program].start(ctx)
+
+
+def _without_threads(ctx: ProcessContext) -> None:
+    """What programs say whose pod may not have the threads that they need: Go's runtime in an image that holds nothing but its
+    program, else the C library's."""
+    if ctx.image.toolbox == "none":
+        ctx.log("runtime: failed to create new OS thread (have 4 already; errno=11)")
+        ctx.log("runtime: may need to increase max user processes (ulimit -u)")
+        ctx.log("fatal error: newosproc")
+        ctx.exit(2)
+        return
+    ctx.log("pthread_create: Resource temporarily unavailable")
+    ctx.exit(1)
 
 
 def terminate(world: SimWorld, key: ProcessKey) -> tuple[float, int]:

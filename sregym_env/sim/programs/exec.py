@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from sregym_env.cluster.streams import LONGEST_COMMAND, ExecResult
 from sregym_env.kube.types import Manifest
 from sregym_env.runtime.streams import keyed_bits
+from sregym_env.sim.containers import pids
 from sregym_env.sim.processes import lifecycle
 from sregym_env.sim.processes.context import ProcessContext
 from sregym_env.sim.programs import consoles, toolbox, visits
@@ -23,7 +24,7 @@ def begin(world: SimWorld, pod: Manifest, container: str, argv: Sequence[str], *
     key = (pod["metadata"]["uid"], container)
     process = world.processes.get(key)
     refused = None if process is None else _not_found(world, ProcessContext(world, process), argv)
-    if process is None or refused is not None:
+    if process is None or refused is not None or pids.full(world, process.node):
         result = refused or run(world, pod, container, argv)
         return Turn(None, result.stdout, result.stderr, result.exit_code, result.seconds)
     return consoles.begin(ProcessContext(world, process), argv, tty=tty)
@@ -87,6 +88,8 @@ def run(
         return ExecResult(
             stderr="error: you must specify at least one command for the container\n", exit_code=1
         )
+    if pids.full(world, process.node):
+        return ExecResult(stderr=_no_process(world), exit_code=NOT_RUNNING)
     ctx = ProcessContext(world, process)
     visit = visits.Visit(ctx, advance, limit)
     shell = toolbox.container_shell(ctx, visit=visit)
@@ -129,13 +132,23 @@ def _unreadable(ctx: ProcessContext, argv: Sequence[str]) -> str:
 
 def _oci(world: SimWorld, name: str) -> str:
     """What the container runtime says about an executable that is not there."""
-    # Not drawn: a mistyped command must not change what happens later.
-    identity = "".join(f"{keyed_bits(world.clock, name, part):016x}" for part in range(4))
     where = "executable file not found in $PATH"
     if "/" in name:
         where = f"stat {name}: no such file or directory"
+    return _refusal(world, name, f'exec: "{name}": {where}')
+
+
+def _no_process(world: SimWorld) -> str:
+    """What the container runtime says on a machine that has no process left."""
+    why = "error starting setns process: fork/exec /proc/self/fd/6: resource temporarily unavailable"
+    return _refusal(world, "", why)
+
+
+def _refusal(world: SimWorld, name: str, why: str) -> str:
+    # Not drawn: a mistyped command must not change what happens later.
+    identity = "".join(f"{keyed_bits(world.clock, name, part):016x}" for part in range(4))
     return (
         "error: Internal error occurred: Internal error occurred: error executing command in container: failed to "
         f'exec in container: failed to start exec "{identity}": OCI runtime exec failed: exec failed: unable to '
-        f'start container process: exec: "{name}": {where}: unknown\n'
+        f"start container process: {why}: unknown\n"
     )

@@ -37,6 +37,7 @@ from sregym_env.sim.programs.scripts import Applet, Netcat, Script, Sleep
 from sregym_env.sim.programs.servers import CoreDns, Daemon, Jaeger, Memcached
 from sregym_env.sim.programs.services.service import Service
 from sregym_env.sim.programs.static_http import StaticHttp
+from sregym_env.sim.programs.supercronic import Supercronic
 from sregym_env.sim.programs.toolbox import OUR_TOOLS, TEXT_TOOLS
 from sregym_env.sim.programs.valkey import Valkey
 from sregym_env.sim.programs.wrk2 import Wrk2
@@ -81,6 +82,7 @@ PROGRAMS: Mapping[str, Any] = {
         Service(),
         Sleep(),
         StaticHttp(),
+        Supercronic(),
         TopicWriter(),
         Valkey(),
         Wrk2(),

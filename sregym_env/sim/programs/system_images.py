@@ -228,6 +228,9 @@ _ENCODERS = {
 }
 """Published tags of ``jrottenberg/ffmpeg`` and the encoder in each."""
 
+_CRONS = ("v0.2.29", "v0.2.30", "v0.2.33", "v0.2.34", "v0.2.38", "v0.2.39", "v0.2.41")
+"""Tags of ``dyrnq/supercronic``, named after the program's own releases."""
+
 _PEOPLE = (
     *(
         busybox(reference)
@@ -297,6 +300,13 @@ _PEOPLE = (
             f"jrottenberg/ffmpeg:{tag}", 168, ("--help",), {"ffmpeg": Binary("ffmpeg", version)}, debian=True, entrypoint=("ffmpeg",),
         )
         for tag, version in _ENCODERS.items()
+    ),
+    *(
+        _shell_image(
+            f"dyrnq/supercronic:{tag}", 41, ("/etc/crontab",), {"supercronic": Binary("supercronic", tag), **_CURL_ONLY}, debian=True,
+            entrypoint=("supercronic",),
+        )
+        for tag in _CRONS
     ),
     *(_mongo(f"mongo:{tag}", version) for tag, version in _MONGOS.items()),
     *(

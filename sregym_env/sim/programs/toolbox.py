@@ -13,6 +13,7 @@ from math import inf
 
 from sregym_env.cluster.streams import ExecResult
 from sregym_env.kube.durations import parse_rfc3339, rfc3339
+from sregym_env.runtime import effort
 from sregym_env.runtime.clock import SECOND
 from sregym_env.runtime.frozen import evolve
 from sregym_env.runtime.streams import keyed_bits
@@ -20,7 +21,7 @@ from sregym_env.shell.commands.arguments import UsageError, options
 from sregym_env.shell.files import FileEntry, Files
 from sregym_env.shell.shell import Shell, ShellCommand
 from sregym_env.shell.shell import Shell as NewShell
-from sregym_env.sim.containers import view
+from sregym_env.sim.containers import pids, view
 from sregym_env.sim.network import addressing, dns
 from sregym_env.sim.network.local_ports import sysctls
 from sregym_env.sim.processes.context import ProcessContext
@@ -215,25 +216,28 @@ def _of_kernel(ctx: ProcessContext) -> dict[str, Callable[[], str]]:
         ),
         **kernel_files.of_namespace(sysctls(addressing.pod_of(world, process))),
     }
-    group = kernel_files.control_group(of_container, process)
+    group = kernel_files.control_group(of_container, world, process)
     found = {f"/proc/{name}": text for name, text in proc.items()}
     found |= {f"/sys/fs/cgroup/{name}": text for name, text in group.items()}
     for mount in process.mounts:
         if mount.kind == "hostpath" and mount.source.rstrip("/") == "":
-            found |= _of_host(
+            found |= of_host(
                 ctx, mount.path.rstrip("/"), kernel_files.of_machine(of_machine, world, process.node, release)
             )
     return found
 
 
-def _of_host(ctx: ProcessContext, root: str, proc: kernel_files.Late) -> dict[str, Callable[[], str]]:
+def of_host(ctx: ProcessContext, root: str, proc: kernel_files.Late) -> dict[str, Callable[[], str]]:
     """What the kernel writes below the root of a machine's own files: its control groups among them."""
     found = {f"{root}/proc/{name}": text for name, text in proc.items()}
     for _, process in sorted(ctx.world.processes.items()):
         scope = kernel_files.scope_of(ctx.world, process) if process.node == ctx.process.node else ""
         if scope:
+            pod = f"{root}/sys/fs/cgroup/{scope.rpartition('/')[0]}"
+            found[f"{pod}/pids.current"] = partial(kernel_files.tasks_of_pod, ctx.world, process.key[0])
+            found[f"{pod}/pids.max"] = partial(kernel_files.most_of_pod, ctx.world, process.key[0])
             figures = partial(_container_figures, ProcessContext(ctx.world, process))
-            group = kernel_files.control_group(figures, process)
+            group = kernel_files.control_group(figures, ctx.world, process)
             found |= {f"{root}/sys/fs/cgroup/{scope}/{name}": text for name, text in group.items()}
     return found
 
@@ -283,6 +287,7 @@ def _env(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> 
 
 def _ps(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
     procps = ctx.image.toolbox == "debian"
+    more = gathered(ctx)
     listed = [(pid, process, *commands.usage(ctx, process), " ".join(_command(process.program, process.argv)))
               for pid, process in visible_processes(ctx)]  # fmt: skip
     if procps:
@@ -296,11 +301,20 @@ def _ps(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> E
                 f"root       {pid:>5} {mean:4.1f} {resident * 100 / total:4.1f} {rss * 9:6d} {rss:5d} ?        Ssl  {rfc3339(since)[11:16]}   "
                 f"{_used(seconds)} {command}\n"
             )
+        lines += (
+            f"root       {pid:>5}  0.0  0.0 {'     0     0' if leak.dead else '  2584   968'} ?        {'Z' if leak.dead else 'S'}    {rfc3339(since)[11:16]}   "
+            f"0:00 {f'[{leak.command}] <defunct>' if leak.dead else leak.command}\n"
+            for pid, since, leak in more
+        )
         lines.append(
             f"root          57  0.0  0.0   7064  1560 ?        R    {rfc3339(now)[11:16]}   0:00 {' '.join(argv)}\n"
         )
         return _ok("".join(lines))
     lines = [f"{pid:>5} root      {_used(seconds)} {command}\n" for pid, _, _, _, seconds, command in listed]
+    lines += (
+        f"{pid:>5} root      0:00 {f'[{leak.command}]' if leak.dead else leak.command}\n"
+        for pid, _, leak in more
+    )
     return _ok(f"PID   USER     TIME  COMMAND\n{''.join(lines)}   57 root      0:00 {' '.join(argv)}\n")
 
 
@@ -333,6 +347,29 @@ def visible_processes(ctx: ProcessContext) -> list[tuple[int, Process]]:
     )
     seen = world.processes.get((own.key[0], target)) if target else None
     return [(1, own)] if seen is None else [(1, seen), (21, own)]
+
+
+SHOWN = 70_000
+"""Processes that are listed, at most, of those that others have gathered."""
+
+
+def gathered(ctx: ProcessContext) -> list[tuple[int, int, pids.Leak]]:
+    """(number, since when, what it is) of the processes that those which are seen have gathered, the oldest first."""
+    if not pids.leaks(ctx.world):
+        return []
+    found: list[tuple[int, int, pids.Leak]] = []
+    most = pids.setting(ctx.world, ctx.process.node, pids.PID_MAX)
+    for _, process in visible_processes(ctx):
+        leak = pids.leak_of(ctx.world, process)
+        if leak is None or not leak.rate:
+            continue
+        first = 300 + keyed_bits("pids", *process.key, process.restart) % 20_000
+        for number in range(min(int(leak.at(ctx.now())), SHOWN - len(found))):
+            pid = 300 + (first + number - 300) % max(most - 300, 1)
+            since = process.started_at + int(number / leak.rate * SECOND)
+            found.append((pid, since, leak))
+    effort.spend(len(found) * commands.LINE_EFFORT * 0.2)
+    return found
 
 
 def _command(program: str, argv: Sequence[str]) -> list[str]:

@@ -553,6 +553,12 @@ CAUSES: Mapping[str, tuple[str, ...]] = {
         "The disk of node {node} is full: {writer} writes to {folder} and never removes anything, for {field} is {wrong}.",
         "Another team's recorder {writer} fills the root disk of {node} through its hostPath {folder} ({field} {wrong}), which is why pods are evicted there.",
     ),
+    "pids_taken": (
+        "{asker} in another namespace, on node {node}, runs its jobs with {field} and leaves processes behind without end, until the machine has "
+        "none of its process IDs (pid_max {bound}) left for {components}.",
+        "Node {node} has run out of PIDs: the processes of {asker} pile up there, for {field} is set, and nothing can be started beside them.",
+        "Another team's job runner {asker} uses up the process IDs of {node} ({field} in its arguments), so pods of {components} cannot run there.",
+    ),
     "clock_wrong": (
         "The clock of node {node} is days {direction}, because its time service chronyd ({field}) is stopped and {wrong}; the certificate in Secret "
         "{secret} is fine, but it is refused there, so pods of {component} on that node are not ready.",

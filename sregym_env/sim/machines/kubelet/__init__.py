@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from sregym_env.runtime.clock import seconds
-from sregym_env.sim.containers import spooling
+from sregym_env.sim.containers import pids, spooling
 from sregym_env.sim.containers.volumes import mounted
 from sregym_env.sim.machines.kubelet import eviction, probes, reboots
 from sregym_env.sim.machines.kubelet.pods import CONTROLLER, forget, wake_node
@@ -67,7 +67,8 @@ def _last_words(world: SimWorld, record: PodRecord, container: Container, code: 
 
 
 def _look(world: SimWorld) -> None:
-    """Something has changed: probe again what was settled, and look at the nodes' memory."""
+    """Something has changed: probe again what was settled, and look at what the nodes have left."""
+    pids.look(world)
     probes.wake_settled(world)
     eviction.look(world)
 
@@ -84,6 +85,7 @@ PROBER = probes.CONTROLLER
 HANDLERS: Mapping[str, Handler] = {
     "kubelet.look": _look,
     spooling.TURN: spooling.turn,
+    pids.TURN: pids.turn,
     "program.exit": _exit,
     "runtime.sandbox": reboots.sandbox_stopped,
 }

@@ -9,7 +9,7 @@ from sregym_env.cluster.app import Image
 from sregym_env.runtime.clock import MINUTE, SECOND, seconds
 from sregym_env.runtime.frozen import evolve
 from sregym_env.runtime.streams import keyed_unit
-from sregym_env.sim.containers import environment, images, volumes
+from sregym_env.sim.containers import environment, images, pids, volumes
 from sregym_env.sim.containers.expansion import expand
 from sregym_env.sim.containers.resources import cpu_limit, memory_limit
 from sregym_env.sim.machines.kubelet import probes, pulling, runtime
@@ -193,6 +193,9 @@ def _start(sync: Sync, spec: dict[str, Any], container: Container) -> Container:
     limit = memory_limit(spec)
     if limit is not None and limit < SMALLEST_MEMORY:
         text = "container init was OOM-killed (memory limit too low?): unknown"
+        return _not_started(sync, fresh, _RUNTIME_ERROR + text)
+    if pids.full(world, record.node):
+        text = "unable to start init: fork/exec /proc/self/fd/7: resource temporarily unavailable: unknown"
         return _not_started(sync, fresh, _RUNTIME_ERROR + text)
     found = runtime.executable(world, image, argv[0])
     if found is None:

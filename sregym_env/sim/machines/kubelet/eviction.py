@@ -1,4 +1,4 @@
-"""Node-pressure eviction: what a kubelet does when its node runs out of memory, or has less of its disk free than it wants."""
+"""Node-pressure eviction: what a kubelet does when its node runs out of memory, or has less of its disk or fewer processes free than it wants."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from sregym_env.runtime.clock import MINUTE, SECOND
 from sregym_env.runtime.streams import keyed_bits
 from sregym_env.sim import apiserver
 from sregym_env.sim.apiserver import events
-from sregym_env.sim.containers import spooling
+from sregym_env.sim.containers import pids, spooling
 from sregym_env.sim.containers.resources import allocatable, pod_requests
-from sregym_env.sim.machines.kubelet import disks
+from sregym_env.sim.machines.kubelet import disks, process_numbers
 from sregym_env.sim.machines.kubelet.state import PodRecord
 from sregym_env.sim.programs.machine import kubelet_unit
 from sregym_env.sim.world import SimWorld
@@ -32,7 +32,7 @@ CRITICAL = 2_000_000_000
 
 
 def look(world: SimWorld) -> None:
-    """Evict one pod from every node whose memory or disk is short, and keep the pressure conditions."""
+    """Evict one pod from every node that is short of memory, disk or processes, and keep the pressure conditions."""
     spooling.look(world)
     used: dict[str, int] = {}
     for process in world.processes.values():
@@ -55,6 +55,9 @@ def look(world: SimWorld) -> None:
                 _set_pressure(world, node, _MEMORY, False)
         if disks.watched(world, name) and f"node.down:{name}" not in world.memory:
             again = _look_at_disk(world, name) or again
+        counted = process_numbers.watched(world, name) or f"{SAID}{name}" in world.memory
+        if counted and f"node.down:{name}" not in world.memory:
+            again = _look_at_processes(world, name) or again
     _check_empty_dirs(world)
     if again:
         world.after(MONITOR, "kubelet.look")
@@ -82,13 +85,77 @@ def _look_at_disk(world: SimWorld, name: str) -> bool:
 
 def _look_when_short(world: SimWorld, node: Manifest) -> None:
     """Have a kubelet look at its disk when that will be short, as it fills now."""
-    delay, slot = disks.until_short(world, node), f"disk.watch:{node['metadata']['name']}"
-    if delay is None:
-        return
+    delay = disks.until_short(world, node)
+    if delay is not None:
+        _look_at(world, f"disk.watch:{node['metadata']['name']}", delay)
+
+
+def _look_at(world: SimWorld, slot: str, delay: int) -> None:
     due, known = world.clock + max(delay, MONITOR), world.memory.get(slot)
     if known is None or known <= world.clock or due < known:
         world.memory[slot] = due
         world.after(due - world.clock, "kubelet.look")
+
+
+def _look_at_processes(world: SimWorld, name: str) -> bool:
+    """Keep the pressure of processes, and evict one pod while it lasts; whether to look again."""
+    node, slot = world.store.get("nodes", "", name), f"{kubelet_unit.CROWDED}{name}"
+    if node is None:
+        return False
+    short = process_numbers.shortage(world, name)
+    if short is not None:
+        world.memory[slot] = world.clock
+        world.memory[f"{SAID}{name}"] = True
+        _set_pressure(world, node, _PROCESSES, True)
+        return _evict_for_processes(world, name, short)
+    delay = process_numbers.until_short(world, name)
+    if delay is not None:
+        _look_at(world, f"pids.watch:{name}", delay)
+    if f"{SAID}{name}" not in world.memory:
+        return False
+    if slot in world.memory and world.clock - world.memory[slot] < TRANSITION:
+        return True
+    world.memory.pop(slot, None)
+    del world.memory[f"{SAID}{name}"]
+    _set_pressure(world, node, _PROCESSES, False)
+    return False
+
+
+SAID = "pids.said:"
+"""``world.memory`` key of a machine of which it was said that it has too few processes left."""
+
+
+def _evict_for_processes(world: SimWorld, name: str, short: process_numbers.Shortage) -> bool:
+    """Fail the pod with the most processes, lowest priority first; whether there was one.
+
+    Processes that have ended are in no list of a control group: they count on the machine, and not here (``rankPIDPressure``).
+    """
+    ranked = []
+    for record in world.runtime.values():
+        if not isinstance(record, PodRecord) or record.node != name or record.failed is not None:
+            continue
+        pod = world.store.get("pods", record.namespace, record.name)
+        if pod is None or _stays(pod, "pid"):
+            continue
+        number = -_processes(world, record.uid)
+        ranked.append((pod["spec"].get("priority", 0), number, record.namespace, record.name, record, pod))
+    if not ranked:
+        return False
+    *_, record, pod = min(ranked, key=lambda entry: entry[:4])
+    message = f"The node was low on resource: pids. Threshold quantity: {short.threshold}, available: {short.available}. "
+    _note_disruption(world, pod, message)
+    _fail(world, pod, record, message)
+    return True
+
+
+def _processes(world: SimWorld, uid: str) -> int:
+    """The living processes of a pod."""
+    total = 0
+    for process in world.processes.values():
+        if process.key[0] == uid:
+            leak = pids.leak_of(world, process)
+            total += 1 + (0 if leak is None or leak.dead else int(leak.at(world.clock)))
+    return total
 
 
 def _evict_from_disk(world: SimWorld, name: str, short: disks.Shortage) -> bool:
@@ -102,7 +169,7 @@ def _evict_from_disk(world: SimWorld, name: str, short: disks.Shortage) -> bool:
         if not isinstance(record, PodRecord) or record.node != name or record.failed is not None:
             continue
         pod = world.store.get("pods", record.namespace, record.name)
-        if pod is None or _stays(pod):
+        if pod is None or _stays(pod, "disk"):
             continue
         used = _on_disk(world, pod)
         ranked.append(
@@ -154,8 +221,8 @@ def _collect_images(world: SimWorld, node: Manifest) -> None:
     )
 
 
-def _stays(pod: Manifest) -> bool:
-    """Whether a kubelet lets a pod be: those of the machine itself, critical ones, and who bears a short disk."""
+def _stays(pod: Manifest, kind: str) -> bool:
+    """Whether a kubelet lets a pod be: those of the machine itself, critical ones, and who bears that kind of pressure."""
     annotations = pod["metadata"].get("annotations") or {}
     if "kubernetes.io/config.mirror" in annotations or "deletionTimestamp" in pod["metadata"]:
         return True
@@ -164,7 +231,8 @@ def _stays(pod: Manifest) -> bool:
     if pod["spec"].get("priority", 0) >= CRITICAL:
         return True
     return any(
-        each.get("key") in (None, "", "node.kubernetes.io/disk-pressure") and each.get("operator") == "Exists"
+        each.get("key") in (None, "", f"node.kubernetes.io/{kind}-pressure")
+        and each.get("operator") == "Exists"
         for each in pod["spec"].get("tolerations") or ()
     )
 
@@ -325,6 +393,13 @@ _DISK = _Pressure(
     "HasNoDiskPressure",
     ("kubelet has disk pressure", "kubelet has no disk pressure"),
     "ephemeral-storage",
+)
+_PROCESSES = _Pressure(
+    "PIDPressure",
+    "HasInsufficientPID",
+    "HasSufficientPID",
+    ("kubelet has insufficient PID available", "kubelet has sufficient PID available"),
+    "pids",
 )
 
 

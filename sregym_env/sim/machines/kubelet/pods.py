@@ -11,7 +11,7 @@ from sregym_env.runtime.clock import SECOND, seconds
 from sregym_env.runtime.frozen import evolve
 from sregym_env.sim import apiserver
 from sregym_env.sim.apiserver import events, guarded, identities
-from sregym_env.sim.containers import volumes
+from sregym_env.sim.containers import pids, volumes
 from sregym_env.sim.machines.kubelet import admission, containers, directories, hostpaths, sandbox, status
 from sregym_env.sim.machines.kubelet.state import Container, PodRecord
 from sregym_env.sim.machines.kubelet.sync import Sync
@@ -131,6 +131,7 @@ def forget(world: SimWorld, uid: str) -> None:
     """Drop everything a node keeps of a pod: processes, logs, knowledge."""
     record: PodRecord | None = world.runtime.pop(uid, None)
     world.memory.pop(f"sandbox:{uid}", None)
+    pids.forget(world, uid)
     if record is None:
         return
     for container in record.containers.values():

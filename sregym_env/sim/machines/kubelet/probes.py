@@ -19,6 +19,7 @@ from sregym_env.cluster.disturbances import (
 from sregym_env.kube.types import Manifest
 from sregym_env.runtime.clock import SECOND
 from sregym_env.runtime.frozen import evolve
+from sregym_env.sim.containers import pids
 from sregym_env.sim.machines.kubelet import runtime
 from sregym_env.sim.machines.kubelet.state import Container, PodRecord, Probe, ProbeKind
 from sregym_env.sim.machines.kubelet.sync import Sync
@@ -94,6 +95,8 @@ def _look(
     sync: Sync, container: Container, kind: ProbeKind, config: Mapping[str, Any], probe: Probe
 ) -> Probe:
     (passed, text), reads, chanced = _noted(sync.world, sync.pod, sync.record, container.name, config)
+    if not passed and "exec" in config and pids.full(sync.world, sync.record.node):
+        return _thrown_away(sync, container, kind, config, probe, text)
     if passed:
         streak = max(probe.streak, 0) + 1
         verdict = probe.passed or streak >= config.get("successThreshold", 1)
@@ -103,6 +106,17 @@ def _look(
         sync.event("Warning", "Unhealthy", f"{kind.capitalize()} probe failed: {text}", container)
     period = config.get("periodSeconds", 10) * SECOND
     return Probe(_next(probe.next_at, period, sync.now), verdict, streak, sync.world.epoch, reads, chanced)
+
+
+def _thrown_away(
+    sync: Sync, container: Container, kind: ProbeKind, config: Mapping[str, Any], probe: Probe, text: str
+) -> Probe:
+    """A command that the runtime could not start says nothing of the container: what is known of it stands (``prober/worker.go``)."""
+    why = f"rpc error: code = Unknown desc = {text[text.find('failed to exec') :]}"
+    words = f"{kind.capitalize()} probe errored and resulted in unknown state: {why}"
+    sync.event("Warning", "Unhealthy", words, container)
+    after = _next(probe.next_at, config.get("periodSeconds", 10) * SECOND, sync.now)
+    return Probe(after, probe.passed, probe.streak, sync.world.epoch, (), probe.chanced)
 
 
 def _noted(

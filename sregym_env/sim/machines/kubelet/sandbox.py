@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from sregym_env.runtime.clock import seconds
 from sregym_env.runtime.frozen import evolve
+from sregym_env.runtime.streams import keyed_bits
+from sregym_env.sim.containers import pids
+from sregym_env.sim.machines.kubelet import process_numbers
 from sregym_env.sim.machines.kubelet.state import PodRecord
 from sregym_env.sim.machines.kubelet.status import internal_ip
 from sregym_env.sim.machines.kubelet.sync import Sync
@@ -30,7 +33,7 @@ def ensure(sync: Sync) -> bool:
         sync.event("Warning", "FailedCreatePodSandBox", f"Failed to create pod sandbox: {problem}")
         sync.look_again(sync.now + RETRY)
         return False
-    problem = _refused(sync) if 0 < record.sandbox_at <= sync.now else ""
+    problem = (_refused(sync) or _no_process(sync)) if 0 < record.sandbox_at <= sync.now else ""
     if problem:
         sync.event("Warning", "FailedCreatePodSandBox", f"Failed to create pod sandbox: {problem}")
         sync.look_again(sync.now + RETRY)
@@ -48,6 +51,9 @@ def ensure(sync: Sync) -> bool:
     else:
         ip = _address(sync.world, record.node)
         interfaces.wire(sync.world, record.node, record.uid)
+    most = process_numbers.of_pods(sync.world, record.node)
+    if most:
+        pids.allow(sync.world, record.uid, most)
     sync.record = evolve(record, sandbox_at=READY, ip=ip)
     return True
 
@@ -78,6 +84,19 @@ def _refused(sync: Sync) -> str:
     return (
         "rpc error: code = Unknown desc = failed to start sandbox: failed to create containerd task: failed to create shim task: OCI "
         f"runtime create failed: runc create failed: unable to start container process: error during container init: {where}: unknown"
+    )
+
+
+def _no_process(sync: Sync) -> str:
+    """What containerd says where the machine has no process left for the pod's shim; empty where it has."""
+    world, record = sync.world, sync.record
+    if not pids.full(world, record.node):
+        return ""
+    # Every attempt has another name.
+    name = "".join(f"{keyed_bits('sandbox', record.uid, world.clock, part):016x}" for part in range(4))
+    return (
+        f'rpc error: code = Unknown desc = failed to start sandbox "{name}": failed to create containerd task: failed to start shim: '
+        "fork/exec /usr/bin/containerd-shim-runc-v2: resource temporarily unavailable: unknown"
     )
 
 

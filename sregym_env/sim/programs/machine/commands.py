@@ -18,6 +18,7 @@ from sregym_env.runtime.clock import SECOND
 from sregym_env.runtime.streams import keyed_bits
 from sregym_env.shell.commands.arguments import UsageError, options
 from sregym_env.shell.shell import Shell
+from sregym_env.sim.containers import pids
 from sregym_env.sim.processes.context import ProcessContext
 from sregym_env.sim.programs.image_tools import format_date
 from sregym_env.sim.programs.machine import kernel_files, records, time_service
@@ -161,7 +162,7 @@ def top(
             f"Mem: {used}K used, {memory['MemFree']}K free, {memory['Shmem']}K shrd, {memory['Buffers']}K buff, {memory['Cached']}K cached",
             f"CPU: {shares['user']:3.0f}% usr {shares['system']:3.0f}% sys   0% nic {shares['idle']:3.0f}% idle {shares['iowait']:3.0f}% io"
             f"   0% irq {shares['softirq']:3.0f}% sirq",
-            f"Load average: {load} {max(1, round(each.busy))}/{kernel_files.tasks(each)} 57",
+            f"Load average: {load} {max(1, round(each.busy))}/{kernel_files.tasks(each, ctx.world, ctx.process.node)} 57",
             "  PID  PPID USER     STAT   VSZ %VSZ CPU %CPU COMMAND",
         ]
         for pid, cores, resident, _, process in rows:
@@ -170,9 +171,12 @@ def top(
                 f"{pid:5d}     0 root     S    {_short(size):>5} {size * 100 // total:3d}%   {pid % each.cores} {cores * 100 / each.cores:3.0f}% {command_of(process)}"
             )
         return ExecResult("\n".join(out) + "\n")
+    gathered = [leak for _, process in seen if (leak := pids.leak_of(ctx.world, process)) is not None]
+    dead = sum(int(leak.at(ctx.now())) for leak in gathered if leak.dead)
+    alive = len(rows) + sum(int(leak.at(ctx.now())) for leak in gathered if not leak.dead)
     out += [
         f"top -{_uptime_line(ctx, each)}",
-        f"Tasks: {len(rows) + 1:3d} total,   1 running, {len(rows):3d} sleeping,   0 stopped,   0 zombie",
+        f"Tasks: {alive + dead + 1:3d} total,   1 running, {alive:3d} sleeping,   0 stopped, {dead:3d} zombie",
         f"%Cpu(s): {shares['user']:4.1f} us, {shares['system']:4.1f} sy,  0.0 ni, {shares['idle']:4.1f} id, {shares['iowait']:4.1f} wa,  0.0 hi, "
         f"{shares['softirq']:4.1f} si,  0.0 st",
         f"MiB Mem : {total / 1024:8.1f} total, {memory['MemFree'] / 1024:8.1f} free, {(total - memory['MemAvailable']) / 1024:8.1f} used, "

@@ -13,6 +13,7 @@ from typing import Any
 from sregym_env.kube.types import Manifest
 from sregym_env.runtime.clock import SECOND
 from sregym_env.runtime.streams import keyed_bits
+from sregym_env.sim.containers import pids
 from sregym_env.sim.network import conntrack
 from sregym_env.sim.world import SimWorld
 from sregym_env.sim.world.figures import ContainerFigures, MachineFigures
@@ -35,8 +36,6 @@ _SETTINGS = {
     "fs/nr_open": "1048576",
     "kernel/dmesg_restrict": "1",
     "kernel/panic": "10",
-    "kernel/pid_max": "4194304",
-    "kernel/threads-max": "255583",
     "net/core/somaxconn": "4096",
     "net/ipv4/ip_local_port_range": "32768\t60999",
     "net/ipv4/ip_unprivileged_port_start": "1024",
@@ -76,7 +75,7 @@ _LIMITS = (
 # --- control groups -----------------------------------------------------------------------------------
 
 
-def control_group(figures: Callable[[], ContainerFigures], process: Process) -> Late:
+def control_group(figures: Callable[[], ContainerFigures], world: SimWorld, process: Process) -> Late:
     """The files of a container's control group, by name."""
 
     def of(render: Callable[[ContainerFigures], str]) -> Callable[[], str]:
@@ -99,10 +98,21 @@ def control_group(figures: Callable[[], ContainerFigures], process: Process) -> 
         "memory.stat": of(_memory_stat),
         "memory.swap.current": lambda: "0\n",
         "memory.swap.max": lambda: "0\n",
-        "pids.current": of(lambda each: f"{threads(each.process)}\n"),
+        "pids.current": of(lambda each: f"{pids.of_container(world, each.process)}\n"),
         "pids.max": lambda: "max\n",
     }
     return found
+
+
+def tasks_of_pod(world: SimWorld, uid: str) -> str:
+    """``pids.current`` of a pod's own group: its containers and what holds its sandbox."""
+    here = (process for process in world.processes.values() if process.key[0] == uid)
+    return f"{1 + sum(pids.of_container(world, process) for process in here)}\n"
+
+
+def most_of_pod(world: SimWorld, uid: str) -> str:
+    """``pids.max`` of a pod's own group."""
+    return f"{pids.allowed(world, uid) or 'max'}\n"
 
 
 def _pages(amount: float) -> int:
@@ -152,19 +162,13 @@ def _memory_stat(each: ContainerFigures) -> str:
     anonymous, cached = _pages(each.resident * 0.97), _pages(each.cache)
     kernel = _pages(each.resident) - anonymous
     lines = {
-        "anon": anonymous, "file": cached, "kernel": kernel, "kernel_stack": threads(each.process) * 16384, "pagetables": _pages(kernel / 3),
+        "anon": anonymous, "file": cached, "kernel": kernel, "kernel_stack": pids.own(each.process) * 16384, "pagetables": _pages(kernel / 3),
         "percpu": 0, "sock": 0, "shmem": 0, "file_mapped": _pages(cached / 2), "file_dirty": 0, "file_writeback": 0, "swapcached": 0,
         "inactive_anon": _pages(anonymous * 0.96), "active_anon": 0, "inactive_file": _pages(cached * 2 / 3), "active_file": _pages(cached / 3),
         "unevictable": 0, "slab_reclaimable": _pages(kernel / 3), "slab_unreclaimable": _pages(kernel / 6),
         "workingset_refault_anon": 0, "workingset_refault_file": 0, "pgfault": anonymous // PAGE * 2, "pgmajfault": cached // PAGE // 64,
     }  # fmt: skip
     return "".join(f"{name} {value}\n" for name, value in lines.items())
-
-
-def threads(process: Process) -> int:
-    """The tasks of a container: its servers have a few threads for every core that they may use."""
-    cores = process.cpu_limit or 4.0
-    return 5 + int(2 * cores) + len(process.listening)
 
 
 # --- /proc --------------------------------------------------------------------------------------------
@@ -180,7 +184,7 @@ def of_machine(figures: Callable[[], MachineFigures], world: SimWorld, node: str
     return {
         "cpuinfo": of(_cpuinfo),
         "diskstats": of(_diskstats),
-        "loadavg": of(partial(_loadavg, now)),
+        "loadavg": of(partial(_loadavg, world, node)),
         "meminfo": of(_meminfo),
         "pressure/cpu": of(
             lambda each: _pressure(max(0.0, each.busy / each.cores - 0.6) * 40.0, each.cpu, full=False)
@@ -198,12 +202,20 @@ def of_machine(figures: Callable[[], MachineFigures], world: SimWorld, node: str
         "sys/net/netfilter/nf_conntrack_count": of(lambda each: f"{each.connections}\n"),
         "sys/net/netfilter/nf_conntrack_max": lambda: f"{conntrack.most(world, node)}\n",
         "sys/kernel/osrelease": lambda: kernel + "\n",
+        **{
+            f"sys/{name.replace('.', '/')}": partial(_setting, world, node, name)
+            for name in (pids.PID_MAX, pids.THREADS_MAX)
+        },
         **{f"sys/{name}": partial(_text, value + "\n") for name, value in _SETTINGS.items()},
     }
 
 
 def _text(text: str) -> str:
     return text
+
+
+def _setting(world: SimWorld, node: str, name: str) -> str:
+    return f"{pids.setting(world, node, name)}\n"
 
 
 def memory_of(each: MachineFigures) -> dict[str, int]:
@@ -231,15 +243,20 @@ def _meminfo(each: MachineFigures) -> str:
     return "".join(lines)
 
 
-def tasks(each: MachineFigures) -> int:
+def tasks(each: MachineFigures, world: SimWorld, node: str) -> int:
     """The tasks of a machine."""
-    return 240 + sum(threads(one.process) for one in each.containers)
+    others = sum(pids.own(one.process) for one in each.containers)
+    return pids.SYSTEM + others + int(pids.gathered(world, node))
 
 
-def _loadavg(now: int, each: MachineFigures) -> str:
+def _loadavg(world: SimWorld, node: str, each: MachineFigures) -> str:
     running = max(1, round(each.busy))
-    newest = 4000 + (now // SECOND) % 3_900_000
-    return " ".join(f"{load:.2f}" for load in each.load) + f" {running}/{tasks(each)} {newest}\n"
+    # Numbers are given in turn, and from 300 on again when there are none left.
+    most = pids.setting(world, node, pids.PID_MAX)
+    newest = 4000 + (world.clock // SECOND) % 3_900_000
+    newest = newest if newest < most else 300 + newest % (most - 300)
+    count = tasks(each, world, node)
+    return " ".join(f"{load:.2f}" for load in each.load) + f" {running}/{count} {newest}\n"
 
 
 def _stat(now: int, each: MachineFigures) -> str:
@@ -311,7 +328,7 @@ def of_process(figures: Callable[[], ContainerFigures], process: Process) -> Lat
     def status() -> str:
         each = figures()
         resident = each.resident >> 10
-        count = threads(process)
+        count = pids.own(process)
         switched = int(each.cpu * 900)
         return (
             f"Name:\t{process.binary.rpartition('/')[2][:15]}\nUmask:\t0022\nState:\tS (sleeping)\nTgid:\t1\nNgid:\t0\nPid:\t1\nPPid:\t0\n"

@@ -33,6 +33,8 @@ KEPT = 8
 
 PRESSED = "disk.pressure:"
 """``world.memory`` key of when a kubelet saw its disk short last."""
+CROWDED = "pids.pressure:"
+"""``world.memory`` key of when a kubelet saw too few processes left last."""
 
 _UNIT = "kubelet.unit:"
 _LOADED = "kubelet.loaded:"
@@ -158,6 +160,7 @@ def _load(world: SimWorld, node: str) -> None:
     world.memory[f"{_LOADED}{node}"] = text_of(world, node, CONFIG) or ""
     # Since when there was pressure it does not remember.
     world.memory.pop(f"{PRESSED}{node}", None)
+    world.memory.pop(f"{CROWDED}{node}", None)
 
 
 # --- its settings -------------------------------------------------------------------------------------

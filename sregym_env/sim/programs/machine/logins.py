@@ -13,7 +13,7 @@ from sregym_env.runtime.clock import SECOND
 from sregym_env.runtime.streams import keyed_bits
 from sregym_env.shell.files import Files
 from sregym_env.shell.shell import Shell, ShellCommand
-from sregym_env.sim.containers import node_files
+from sregym_env.sim.containers import node_files, pids
 from sregym_env.sim.network import addressing, conntrack
 from sregym_env.sim.processes.context import ProcessContext
 from sregym_env.sim.programs import toolbox, visits
@@ -121,7 +121,7 @@ def _shell(visit: Visit) -> Shell:
     late = kernel_files.of_machine(
         partial(commands.machine_of, ctx), world, node, commands.kernel_release(world, node)
     )
-    files.add_late({f"/proc/{name}": text for name, text in late.items()})
+    files.add_late(toolbox.of_host(ctx, "", late))
     files.add_directories(("/root", "/tmp", "/proc"))
     own: dict[str, ShellCommand] = {
         **toolbox.on_machine(visit),
@@ -158,9 +158,10 @@ def _save(world: SimWorld, node: str, shell: Shell, before: Mapping[str, str]) -
         node_files.put(world, node, path.lstrip("/"), after.get(path))
     if changed:
         kubelet_unit.edited(world, node)
-    setting = "/proc/sys/" + conntrack.SETTING.replace(".", "/")
-    if after.get(setting) != before.get(setting):
-        tracked.write(_Login(world, _process(world, node)), conntrack.SETTING, after.get(setting) or "")
+    for name in (conntrack.SETTING, *pids.RANGES):
+        setting = "/proc/sys/" + name.replace(".", "/")
+        if after.get(setting) != before.get(setting):
+            tracked.write(_Login(world, _process(world, node)), name, after.get(setting) or "")
 
 
 def keep(visit: Visit, shell: Shell) -> None:

@@ -15,8 +15,9 @@ from sregym_env.kube.types import Manifest
 from sregym_env.runtime import effort
 from sregym_env.runtime.clock import SECOND
 from sregym_env.runtime.streams import keyed_bits
+from sregym_env.sim.containers import pids
 from sregym_env.sim.network import conntrack
-from sregym_env.sim.programs.machine import kubelet_unit
+from sregym_env.sim.programs.machine import kernel_files, kubelet_unit
 from sregym_env.sim.programs.machine.kernel_files import container_statuses, slice_of
 from sregym_env.sim.world import SimWorld, wallclock
 from sregym_env.sim.world.figures import failing
@@ -112,6 +113,7 @@ def kernel(world: SimWorld, node: str, booted: int, release: str, memory: int) -
         *_disk(world, node),
         *_file_system(world, node),
         *_tracking(world, node),
+        *_rejected(world, node),
     ]
     for kill in kills(world, node):
         found += _killing(kill)
@@ -297,6 +299,23 @@ def _tracking(world: SimWorld, node: str) -> Iterator[Record]:
                 if later <= end:
                     found.append(Record(later, "kernel", text, 4))
     yield from sorted(found)[-TELLINGS * (TOLD + 1) :]
+
+
+def _rejected(world: SimWorld, node: str) -> Iterator[Record]:
+    """What the kernel says once of a control group that has as many processes as it may (``kernel/cgroup/pids.c``)."""
+    for key, leak in sorted(pids.leaks(world).items()):
+        process = world.processes.get(key)
+        if (
+            leak.node != node
+            or process is None
+            or not leak.most
+            or leak.slope > 0.0
+            or leak.had < leak.most - 1
+        ):
+            continue
+        scope = kernel_files.scope_of(world, process)
+        if scope:
+            yield Record(leak.since, "kernel", f"cgroup: fork rejected by pids controller in /{scope}")
 
 
 # --- whose clock it was by ----------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from sregym_env.runtime.clock import SECOND
 from sregym_env.runtime.numbers import whole
 from sregym_env.runtime.streams import keyed_bits
 from sregym_env.shell.shell import Shell
+from sregym_env.sim.containers import pids
 from sregym_env.sim.network import conntrack
 from sregym_env.sim.network.connections import connect
 from sregym_env.sim.network.local_ports import USUAL
@@ -34,7 +35,7 @@ def _path(name: str) -> str:
 
 
 def sysctl(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
-    """``sysctl``: settings below /proc/sys, of which the table's size can be changed."""
+    """``sysctl``: settings below /proc/sys, of which the table's size and the numbers of processes and threads can be changed."""
     words, bare, out, errors = [], False, "", ""
     given = list(argv[1:])
     while given:
@@ -89,9 +90,16 @@ def write(ctx: ProcessContext, name: str, value: str) -> str:
     process = ctx.process
     if not privileged(ctx) or (process.namespace and not process.host_network):
         return f'permission denied on key "{name}"'
+    text = value.strip()
+    if name in pids.RANGES:
+        least, most = pids.RANGES[name]
+        number = whole(text, 0)
+        if not least <= number <= most:
+            return f'setting key "{name}": Invalid argument'
+        pids.set_to(ctx.world, process.node, name, number)
+        return ""
     if name != conntrack.SETTING:
         return f'setting key "{name}": Read-only file system'
-    text = value.strip()
     if whole(text, conntrack.MOST + 1) > conntrack.MOST:
         return f'setting key "{name}": Invalid argument'
     conntrack.resize(ctx.world, process.node, int(text))
