@@ -1264,7 +1264,7 @@ _ALL = (
         valued=("VALUE pids|defunct|leaves_processes|gathers /20",),
         kinds=("Node", "Deployment", "DaemonSet", "Pod"),
         kin=("disk_filled",),
-        through=("unsatisfiable_node_selector", "cordoned_nodes"),
+        through=("cordoned_nodes",),
     ),
     Mechanism(
         "clock_wrong",

@@ -429,7 +429,7 @@ ACTS: Mapping[str, str] = {
     "eviction": r"evict\w*|(?:nodefs|imagefs)\S*|disk ?-?pressure",
     "pids": r"pids?|process (?:ids?|identifiers|numbers?|slots?|table)|kernel\.pid_max|pid_max|threads-max|pid\.available|pid ?-?pressure",
     "pids_gone": r"(?:pids?|process (?:ids?|identifiers|numbers?|slots?|table))\b,?(?: [^\s.;]+){0,5}? (?:exhaust\w*|used up|taken|full|gone|eaten(?: up)?|runs? out|ran out|running out|deplet\w+|none left|left)"
-    r"|(?:exhaust\w*|use[sd]? up|using up|eat(?:s|en|ing)?(?: up)?|takes? (?:up )?(?:all|every)|runs? out of|ran out of|out of|no (?:more |free )?|deplet\w+|without (?:a )?(?:free )?|none of its )(?:[^\s.;]+ ){0,5}?(?:pids?|process (?:ids?|identifiers|numbers?|slots?|table)|(?:kernel\.)?pid_max)"
+    r"|(?:exhaust\w*|use[sd]? up|using up|eat(?:s|en|ing)?(?: up)?|takes? (?:up )?(?:all|every)|runs? out of|ran out of|out of|no|deplet\w+|without|none of its) (?:[^\s.;]+ ){0,5}?(?:pids?|process (?:ids?|identifiers|numbers?|slots?|table)|(?:kernel\.)?pid_max)"
     r"|pid ?-?(?:pressure|exhaustion|leak\w*)|process(?:es)? leak\w*|leak\w* (?:of )?(?:process(?:es)?|pids?|zombies)|fork ?-?bomb\w*",
     "leaves_processes": r"(?:leav(?:es|ing)|left|leak(?:s|ed|ing)?|spawn(?:s|ed|ing)?|fork(?:s|ed|ing)?|starts?|started|starting|accumulat\w+|gather(?:s|ed|ing)?|pil(?:es?|ed|ing) up|collect\w*) (?:\S+ ){0,6}?(?:process(?:es)?|zombies|pids|threads|children|curls?|scripts)(?: behind)?",
     "defunct": r"zombies?|defunct|orphan(?:ed|s)?(?: process(?:es)?| children)?|un-?reaped|dead (?:child(?:ren)?|process(?:es)?)|un-?waited",
