@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from sregym_env.cluster.api import World
 from sregym_env.cluster.disturbances import KubeletSetting
 from sregym_env.cluster.edits import ObjectRef, Rollout
-from sregym_env.cluster.targets import ROLLED, ComponentTarget, components
+from sregym_env.cluster.targets import ComponentTarget, components
 from sregym_env.faults.commands import await_rollout
 from sregym_env.faults.drawn import drawn
 from sregym_env.faults.fault import Fault, Finding, fault
+from sregym_env.faults.machines import HOST, machines, movable
 from sregym_env.kube import conditions
 from sregym_env.kube.status import StatusError
 from sregym_env.runtime.chance import Chance
 
-HOST = "kubernetes.io/hostname"
 SIGNALS = ("nodefs.available", "imagefs.available")
 SHARES = ("75%", "78%", "80%", "82%", "85%", "88%", "90%", "92%", "95%")
 """What people write who mean the share that may be in use."""
@@ -37,39 +37,6 @@ class _Room:
             return Finding("disk", False, str(error), expected)
         pressed = conditions.is_true(node.get("status"), "DiskPressure")
         return Finding("disk", not pressed, "it is short" if pressed else "it has room", expected)
-
-
-def machines(target: ComponentTarget) -> list[str]:
-    """Machines on which it stands: if possible those where no users' load is made."""
-    loads = [each.name for each in target.app.components if each.kind == "load"]
-    busy = {node for name in loads for node in _nodes(target, name)}
-    own = _nodes(target, target.name)
-    return [node for node in own if node not in busy] or own
-
-
-def _nodes(target: ComponentTarget, component: str) -> list[str]:
-    """Where the pods of a component run."""
-    name = target.workload_of(component).name
-    found = []
-    for pod in target.inventory.pods:
-        owners = [owner["name"] for owner in pod["metadata"].get("ownerReferences") or ()]
-        if any(name in (owner, owner.rpartition("-")[0]) for owner in owners) and pod["spec"].get("nodeName"):
-            if (pod.get("status") or {}).get("phase") == "Running":
-                found.append(str(pod["spec"]["nodeName"]))
-    return list(dict.fromkeys(found))
-
-
-def movable(target: ComponentTarget) -> bool:
-    """Whether it may be bound to any machine, of an application whose data lie on none."""
-    app = target.app
-    return (
-        target.component.workload in ROLLED
-        and target.component.workload != "daemonsets.apps"
-        and target.component.kind != "load"
-        and target.component.stateless
-        and not any(each.volume for each in app.components)
-        and bool(machines(target))
-    )
 
 
 def _machine(target: ComponentTarget, chance: Chance) -> str:

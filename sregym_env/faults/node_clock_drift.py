@@ -15,7 +15,7 @@ from sregym_env.faults.choices import fresh, one_of
 from sregym_env.faults.commands import await_rollout
 from sregym_env.faults.drawn import drawn
 from sregym_env.faults.fault import Fault, Finding, fault
-from sregym_env.faults.kubelet_eviction_threshold import HOST, machines
+from sregym_env.faults.machines import HOST, machines
 from sregym_env.kube.status import StatusError
 from sregym_env.runtime.chance import Chance
 from sregym_env.runtime.clock import SECOND

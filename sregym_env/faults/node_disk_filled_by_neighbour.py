@@ -2,30 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from sregym_env.cluster.api import World
 from sregym_env.cluster.edits import (
     AwaitRollout,
     Create,
-    Edit,
     Elapse,
     JsonPatch,
     ObjectRef,
     OnMachine,
-    Rollout,
 )
-from sregym_env.cluster.inventory import Inventory
-from sregym_env.cluster.targets import MachinesTarget, TargetRule, components, kind_of, machines_needed
+from sregym_env.cluster.targets import MachinesTarget, TargetRule, kind_of
 from sregym_env.errors import ClusterError
 from sregym_env.faults.choices import elsewhere, one_of, two_of
 from sregym_env.faults.commands import await_rollout, delete, named, put, revive
 from sregym_env.faults.drawn import drawn
 from sregym_env.faults.fault import Fault, Finding, fault
-from sregym_env.faults.kubelet_eviction_threshold import HOST, machines, movable
-from sregym_env.kube import conditions
+from sregym_env.faults.machines import machines_of_users, neighbour, pressed, tied
 from sregym_env.kube.quantity import bytes_
 from sregym_env.kube.status import StatusError
 from sregym_env.kube.types import Manifest
@@ -79,7 +74,10 @@ class _Room:
         wrong: dict[str, str] = {}
         before = dict(_disks(world))
         for step in range(1, PATIENCE + 1):
-            wrong = {**_full(dict(_disks(world))), **dict.fromkeys(_pressed(world), "DiskPressure")}
+            wrong = {
+                **_full(dict(_disks(world))),
+                **dict.fromkeys(pressed(world, "DiskPressure"), "DiskPressure"),
+            }
             if wrong:
                 break
             world.advance(LOOK)
@@ -117,14 +115,6 @@ def _disks(world: World) -> Iterator[tuple[str, tuple[int, int]]]:
             yield name, (whole(cells[2], 0) * 1024, whole(cells[3], 0) * 1024)
 
 
-def _pressed(world: World) -> list[str]:
-    return [
-        node["metadata"]["name"]
-        for node in world.cluster.list("nodes")
-        if conditions.is_true(node.get("status"), "DiskPressure")
-    ]
-
-
 @dataclass(frozen=True, slots=True)
 class _Spared:
     """Whether the program beside it, which keeps within bounds, runs on as it was told to and has what it has recorded."""
@@ -154,17 +144,10 @@ class _Spared:
         return Finding("neighbour", kept >= self.files, f"it has {kept}", expected)
 
 
-def _search(inventory: Inventory) -> Iterable[MachinesTarget]:
-    """Machines that hold the data of a store to which users write; where no data lie on machines, those of what users ask for."""
-    yield from (target for target in machines_needed().find(inventory) if target.namesake)
-    for target in components(at_request=True, where=movable).find(inventory):
-        yield MachinesTarget(inventory, (machines(target)[0],), (target.name,), target.name)
-
-
 @fault(
     layer="node",
     mechanism="disk_filled",
-    targets=TargetRule("node", _search),
+    targets=TargetRule("node", machines_of_users),
     level="hard",
 )
 def node_disk_filled_by_neighbour(
@@ -201,7 +184,7 @@ def node_disk_filled_by_neighbour(
         f"nothing ({field} {wrong}, {meant} before), so the root disk of {node} is full: its kubelet reports DiskPressure and evicts the pods of "
         f"others, and {', '.join(target.components)}, bound to that node, cannot be scheduled.",
         earlier=[
-            *_bound(target, node),
+            *tied(target, node),
             Create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": place}}),
             OnMachine(node, f"mkdir -p {folder}", f"rm -rf {above}"),
             Create(_recorder(greedy, folder, good, node)),
@@ -232,14 +215,6 @@ def node_disk_filled_by_neighbour(
         aliases=[node, greedy.name, place, folder, "DiskPressure"],
         cured=[_Spared(modest, node, beside, kept, tuple(bounded)), _Room()],
     )  # fmt: skip
-
-
-def _bound(target: MachinesTarget, node: str) -> list[Edit]:
-    """What binds the component to the machine where no data of its own lie there."""
-    if any(each.volume for each in target.app.components):
-        return []
-    path = "/spec/template/spec/nodeSelector"
-    return [Rollout(target.workload_of(target.namesake), {path: {HOST: node}})]
 
 
 def _capacity(target: MachinesTarget, node: str) -> int:
@@ -277,8 +252,7 @@ def _emptied(node: str, folder: str) -> list[str]:
 
 
 def _recorder(workload: ObjectRef, folder: str, arguments: list[str], node: str) -> Manifest:
-    """A recorder of one machine, which its team holds for as important as the machine itself: a kubelet never evicts it."""
-    labels = {"app": workload.name}
+    """A recorder of one machine."""
     container = {
         "name": "ffmpeg",
         "image": "jrottenberg/ffmpeg:7.1-ubuntu2404",
@@ -286,22 +260,5 @@ def _recorder(workload: ObjectRef, folder: str, arguments: list[str], node: str)
         "resources": {"requests": {"cpu": "20m", "memory": "96Mi"}},
         "volumeMounts": [{"name": "out", "mountPath": "/out"}],
     }
-    pod: dict[str, Any] = {
-        "priorityClassName": "system-node-critical",
-        "nodeSelector": {HOST: node},
-        "tolerations": [{"operator": "Exists"}],
-        "containers": [container],
-        "volumes": [{"name": "out", "hostPath": {"path": folder, "type": "DirectoryOrCreate"}}],
-    }
-    spec: dict[str, Any] = {
-        "selector": {"matchLabels": labels},
-        "template": {"metadata": {"labels": labels}, "spec": pod},
-    }
-    if workload.resource == "deployments.apps":
-        spec |= {"replicas": 1, "strategy": {"type": "Recreate"}}
-    return {
-        "apiVersion": "apps/v1",
-        "kind": kind_of(workload.resource),
-        "metadata": {"name": workload.name, "namespace": workload.namespace, "labels": labels},
-        "spec": spec,
-    }
+    volume = {"name": "out", "hostPath": {"path": folder, "type": "DirectoryOrCreate"}}
+    return neighbour(workload, node, container, volume)

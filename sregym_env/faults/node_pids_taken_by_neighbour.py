@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from sregym_env.cluster.api import World
 from sregym_env.cluster.edits import (
@@ -16,17 +16,14 @@ from sregym_env.cluster.edits import (
     ObjectRef,
     OnMachine,
     RecreatePods,
-    Rollout,
 )
-from sregym_env.cluster.inventory import Inventory
-from sregym_env.cluster.targets import MachinesTarget, TargetRule, components, kind_of, machines_needed
+from sregym_env.cluster.targets import MachinesTarget, TargetRule, kind_of
 from sregym_env.errors import ClusterError
 from sregym_env.faults.choices import elsewhere, one_of, two_of
 from sregym_env.faults.commands import await_rollout, delete, put, revive
 from sregym_env.faults.drawn import drawn
 from sregym_env.faults.fault import Fault, Finding, fault
-from sregym_env.faults.kubelet_eviction_threshold import HOST, machines, movable
-from sregym_env.kube import conditions
+from sregym_env.faults.machines import machines_of_users, neighbour, pressed, tied
 from sregym_env.kube.status import StatusError
 from sregym_env.kube.types import Manifest
 from sregym_env.runtime.numbers import whole
@@ -86,7 +83,7 @@ class _Left:
             wrong = {
                 node: "it is full" for node, load in now.items() if load.most - load.used < FREE * load.most
             }
-            wrong |= dict.fromkeys(_pressed(world), "PIDPressure")
+            wrong |= dict.fromkeys(pressed(world, "PIDPressure"), "PIDPressure")
             if wrong:
                 break
             world.advance(LOOK)
@@ -124,14 +121,6 @@ def _loads(world: World) -> Iterator[tuple[str, _Load]]:
             yield name, _Load(used, min(whole(lines[0], 0), whole(lines[1], 0)))
 
 
-def _pressed(world: World) -> list[str]:
-    return [
-        node["metadata"]["name"]
-        for node in world.cluster.list("nodes")
-        if conditions.is_true(node.get("status"), "PIDPressure")
-    ]
-
-
 @dataclass(frozen=True, slots=True)
 class _Spared:
     """Whether the program beside it, which leaves nothing behind, runs on as it was told to."""
@@ -152,17 +141,10 @@ class _Spared:
         return Finding("neighbour", runs, "it runs" if runs else "it does not run", expected)
 
 
-def _search(inventory: Inventory) -> Iterable[MachinesTarget]:
-    """Machines that hold the data of a store to which users write; where no data lie on machines, those of what users ask for."""
-    yield from (target for target in machines_needed().find(inventory) if target.namesake)
-    for target in components(at_request=True, where=movable).find(inventory):
-        yield MachinesTarget(inventory, (machines(target)[0],), (target.name,), target.name)
-
-
 @fault(
     layer="node",
     mechanism="pids_taken",
-    targets=TargetRule("node", _search),
+    targets=TargetRule("node", machines_of_users),
     level="hard",
 )
 def node_pids_taken_by_neighbour(
@@ -199,7 +181,7 @@ def node_pids_taken_by_neighbour(
         f"every {every} seconds ({_left(slip)}), so that {node} has none of its {bound} process IDs (kernel.pid_max) left: {what}, and "
         f"{', '.join(target.components)}, bound to that node, {then}.",
         earlier=[
-            *_bound(target, node),
+            *tied(target, node),
             *_limited(target, bound),
             *_watching(target, watch),
             Create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": place}}),
@@ -262,14 +244,6 @@ def _over(watch: str) -> list[str]:
     return [OVER] if watch else ["sleep 30"]
 
 
-def _bound(target: MachinesTarget, node: str) -> list[Edit]:
-    """What binds the component to the machine where no data of its own lie there."""
-    if any(each.volume for each in target.app.components):
-        return []
-    path = "/spec/template/spec/nodeSelector"
-    return [Rollout(target.workload_of(target.namesake), {path: {HOST: node}})]
-
-
 def _names(target: MachinesTarget) -> list[str]:
     return [machine["metadata"]["name"] for machine in target.inventory.machines]
 
@@ -313,9 +287,8 @@ def _script(slip: str, devices: int, net: str) -> str:
 def _asker(
     workload: ObjectRef, arguments: list[str], node: str, script: str, every: int
 ) -> Iterator[Manifest]:
-    """A job runner of one machine, which its team holds for as important as the machine itself: a kubelet never evicts it."""
-    labels = {"app": workload.name}
-    metadata = {"name": workload.name, "namespace": workload.namespace, "labels": labels}
+    """A job runner of one machine, and its jobs."""
+    metadata = {"name": workload.name, "namespace": workload.namespace, "labels": {"app": workload.name}}
     crontab = f"*/{every} * * * * * * /bin/sh /etc/jobs/ask.sh\n"
     yield {
         "apiVersion": "v1",
@@ -330,17 +303,4 @@ def _asker(
         "resources": {"requests": {"cpu": "10m", "memory": "48Mi"}},
         "volumeMounts": [{"name": "jobs", "mountPath": "/etc/jobs"}],
     }
-    pod: dict[str, Any] = {
-        "priorityClassName": "system-node-critical",
-        "nodeSelector": {HOST: node},
-        "tolerations": [{"operator": "Exists"}],
-        "containers": [container],
-        "volumes": [{"name": "jobs", "configMap": {"name": workload.name}}],
-    }
-    spec: dict[str, Any] = {
-        "selector": {"matchLabels": labels},
-        "template": {"metadata": {"labels": labels}, "spec": pod},
-    }
-    if workload.resource == "deployments.apps":
-        spec |= {"replicas": 1, "strategy": {"type": "Recreate"}}
-    yield {"apiVersion": "apps/v1", "kind": kind_of(workload.resource), "metadata": metadata, "spec": spec}
+    yield neighbour(workload, node, container, {"name": "jobs", "configMap": {"name": workload.name}})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -131,12 +132,7 @@ def _evict_for_processes(world: SimWorld, name: str, short: process_numbers.Shor
     Processes that have ended are in no list of a control group: they count on the machine, and not here (``rankPIDPressure``).
     """
     ranked = []
-    for record in world.runtime.values():
-        if not isinstance(record, PodRecord) or record.node != name or record.failed is not None:
-            continue
-        pod = world.store.get("pods", record.namespace, record.name)
-        if pod is None or _stays(pod, "pid"):
-            continue
+    for record, pod in _evictable(world, name, "pid"):
         number = -_processes(world, record.uid)
         ranked.append((pod["spec"].get("priority", 0), number, record.namespace, record.name, record, pod))
     if not ranked:
@@ -165,12 +161,7 @@ def _evict_from_disk(world: SimWorld, name: str, short: disks.Shortage) -> bool:
     Pods that tolerate a short disk, as those of DaemonSets, stay: they would only come back.
     """
     ranked = []
-    for record in world.runtime.values():
-        if not isinstance(record, PodRecord) or record.node != name or record.failed is not None:
-            continue
-        pod = world.store.get("pods", record.namespace, record.name)
-        if pod is None or _stays(pod, "disk"):
-            continue
+    for record, pod in _evictable(world, name, "disk"):
         used = _on_disk(world, pod)
         ranked.append(
             (
@@ -219,6 +210,16 @@ def _collect_images(world: SimWorld, node: Manifest) -> None:
     events.record(
         world, node, "Warning", "FreeDiskSpaceFailed", text, component="kubelet", host=name, uid=name
     )
+
+
+def _evictable(world: SimWorld, name: str, kind: str) -> Iterator[tuple[PodRecord, Manifest]]:
+    """The pods of a machine that its kubelet may evict under that kind of pressure."""
+    for record in world.runtime.values():
+        if not isinstance(record, PodRecord) or record.node != name or record.failed is not None:
+            continue
+        pod = world.store.get("pods", record.namespace, record.name)
+        if pod is not None and not _stays(pod, kind):
+            yield record, pod
 
 
 def _stays(pod: Manifest, kind: str) -> bool:
