@@ -481,6 +481,17 @@ def test_an_exported_episode_can_be_replayed_from_its_trajectory(dataset: Datase
     assert (again.return_, again.final_digest) == (record.return_, record.final_digest)
 
 
+@pytest.mark.parametrize("name", FORMATS)
+def test_every_format_is_written_where_a_relative_path_leads(
+    dataset: Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    if name == "minari":
+        pytest.importorskip("minari")
+    monkeypatch.chdir(tmp_path)
+    exported = export(dataset, Path("out"), name, splits=["test"])
+    assert all((tmp_path / each.path).exists() for each in exported)
+
+
 # --- sessions, Minari -----------------------------------------------------------------------------
 
 

@@ -26,7 +26,8 @@ def write(source: Source, path: Path, settings: Settings, losses: Losses) -> int
         minari.dataset.minari_dataset.parse_dataset_id(identifier)
     except ValueError as error:
         raise UsageError(f"{identifier!r} is no id of a Minari dataset: {error}") from error
-    place = path / identifier / "data"
+    # Minari puts a relative path in front of its own files twice.
+    place = path.resolve() / identifier / "data"
     place.mkdir(parents=True)
     # Not minari.create_dataset_from_buffers, which wants all episodes at once and takes its folder from the environment.
     storage = MinariStorage.new(
