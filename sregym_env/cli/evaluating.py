@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from sregym_env.cli import terminal
-from sregym_env.cli.running import Asked, Kept, Meter, Played, assigned, shown, tell_given_up
+from sregym_env.cli.running import Asked, Kept, Meter, Played, assigned, shown, tell_lost
 from sregym_env.errors import UsageError
 from sregym_env.rollouts.plan import PolicyChoice
 from sregym_env.rollouts.runs import Run, play
@@ -78,8 +78,7 @@ def evaluate_all(
         print(json.dumps(told(runs, summaries, comparisons), indent=2))
     else:
         print_tables(summaries, comparisons)
-    tell_given_up(list(runs.values()))
-    return 1 if any(run.given_up for run in runs.values()) else 0
+    return tell_lost(list(runs.values()))
 
 
 def compared(runs: Mapping[str, Run]) -> tuple[Comparison, ...]:

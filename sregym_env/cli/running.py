@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass, field
@@ -194,8 +195,7 @@ def run_all(
         print(json.dumps(told(run, by, out), indent=2))
     else:
         print_run(run, by, out)
-    tell_given_up([run])
-    return 1 if run.given_up else 0
+    return tell_lost([run])
 
 
 def told(run: Run, by: str, out: Path | None) -> dict[str, Any]:
@@ -242,15 +242,39 @@ def row(record: EpisodeRecord) -> dict[str, Any]:
     }
 
 
-def tell_given_up(runs: Sequence[Run]) -> None:
-    """What could not be played, on the standard error."""
+def tell_lost(runs: Sequence[Run]) -> int:
+    """What could not be played, and what kept episodes from an outcome, on the standard error; the exit code."""
     for run in runs:
         for each in run.given_up:
             problem = each.group.problem.get("id")
-            print(
-                f"sregym: gave up {problem}, seed {each.group.seed}, after {each.attempt + 1} attempts: {each.error}",
-                file=sys.stderr,
+            _say(
+                f"gave up {problem}, seed {each.group.seed}, after {each.attempt + 1} attempts: {each.error}"
             )
+    causes = Counter(_lost_to(record) for run in runs for record in run.records if record.return_ is None)
+    for cause, count in causes.most_common(TOLD_CAUSES):
+        _say(f"{count} {'episode has' if count == 1 else 'episodes have'} no outcome: {cause}")
+    if len(causes) > TOLD_CAUSES:
+        _say(f"and {len(causes) - TOLD_CAUSES} further reasons; the records have them (failure.detail)")
+    return 1 if any(run.given_up or not _any_outcome(run) for run in runs) else 0
+
+
+TOLD_CAUSES = 5
+"""Of the reasons for which episodes have no outcome, how many are told."""
+
+
+def _say(text: str) -> None:
+    print(f"sregym: {text}", file=sys.stderr)
+
+
+def _any_outcome(run: Run) -> bool:
+    return not run.records or any(record.return_ is not None for record in run.records)
+
+
+def _lost_to(record: EpisodeRecord) -> str:
+    failure = record.failure
+    if failure is None:
+        return f"it was ended from outside ({record.exit_reason})"
+    return f"{failure.kind}: {failure.reason}" + (f" ({failure.detail})" if failure.detail else "")
 
 
 class Meter:

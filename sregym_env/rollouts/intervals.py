@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from math import atan, cos, pi, sin, sqrt
+from math import atan, cos, inf, pi, sin, sqrt
 from typing import Any, Final
 
 Z: Final = 1.959963984540054
@@ -84,8 +84,11 @@ def effective_samples(outcomes: Sequence[bool], problems: Sequence[Hashable]) ->
     return n / max(1.0, design_effect)
 
 
-def mean(values: Sequence[float], problems: Sequence[Hashable]) -> Estimate | None:
-    """The mean with Student's t interval, its variance taken between problems; None without values."""
+def mean(values: Sequence[float], problems: Sequence[Hashable], least: float = -inf) -> Estimate | None:
+    """The mean with Student's t interval, its variance taken between problems; None without values.
+
+    The interval ends at ``least``, below which no value can be: nothing takes less than no time.
+    """
     if not values:
         return None
     n = len(values)
@@ -95,7 +98,7 @@ def mean(values: Sequence[float], problems: Sequence[Hashable]) -> Estimate | No
     groups = len(set(problems))
     own = list(range(n)) if groups == 1 else list(problems)
     half = student(len(set(own)) - 1) * sqrt(_variance_of_mean(values, own))
-    return Estimate(average, average - half, average + half, n)
+    return Estimate(average, max(least, average - half), average + half, n)
 
 
 def _variance_of_mean(values: Sequence[float], problems: Sequence[Hashable]) -> float:

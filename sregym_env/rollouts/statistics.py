@@ -7,6 +7,7 @@ are told apart, by class and reason. A missing diagnosis or repair of an episode
 
 from __future__ import annotations
 
+import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -173,11 +174,11 @@ def summary(records: Sequence[EpisodeRecord], *, by: str = "all", name: str = "a
             asked_why, lambda record: float(record.grade["score"]) if record.grade else 0.0
         ),
         return_=_mean(scored, lambda record: record.return_),
-        ttd_s=_mean(scored, lambda record: record.ttd_s),
-        ttm_s=_mean(scored, lambda record: record.ttm_s),
-        commands=_mean(scored, lambda record: float(record.commands)),
-        tokens=_mean(scored, _tokens),
-        cost_usd=_mean(scored, _cost),
+        ttd_s=_mean(scored, lambda record: record.ttd_s, least=0.0),
+        ttm_s=_mean(scored, lambda record: record.ttm_s, least=0.0),
+        commands=_mean(scored, lambda record: float(record.commands), least=0.0),
+        tokens=_mean(scored, _tokens, least=0.0),
+        cost_usd=_mean(scored, _cost, least=0.0),
         failures=failures(records),
         spent_tokens=int(sum(_tokens(record) or 0 for record in records)),
         spent_usd=sum(known) if known else None,
@@ -318,11 +319,13 @@ def _rate(records: Sequence[EpisodeRecord], won: Callable[[EpisodeRecord], bool]
 
 
 def _mean(
-    records: Sequence[EpisodeRecord], measure: Callable[[EpisodeRecord], float | None]
+    records: Sequence[EpisodeRecord],
+    measure: Callable[[EpisodeRecord], float | None],
+    least: float = -math.inf,
 ) -> Estimate | None:
     measured = [(measure(record), record.task_id) for record in records]
     known = [(value, task) for value, task in measured if value is not None]
-    return mean([value for value, _ in known], [task for _, task in known])
+    return mean([value for value, _ in known], [task for _, task in known], least)
 
 
 def _tokens(record: EpisodeRecord) -> float | None:

@@ -150,7 +150,7 @@ def test_a_judge_that_gives_no_answer_is_no_zero(server: ScriptedServer, tmp_pat
 def voided(server: ScriptedServer, out: Path) -> Any:
     """The record of an episode that has no outcome; no key is in it."""
     done = run(server, "chat", "--out", str(out))
-    assert done.exit_code == 0, done.output
+    assert done.exit_code == 1, done.output
     record = json.loads(done.stdout)
     assert record["return"] is None
     assert record["trainable"] is False

@@ -173,6 +173,20 @@ def test_what_has_no_outcome_is_played_again_when_asked(tmp_path: Path) -> None:
     assert [record.trainable for record in open_dataset(tmp_path).episodes()] == [True] * 3
 
 
+def test_what_keeps_episodes_from_an_outcome_is_told(tmp_path: Path) -> None:
+    """What the error of a test that fails says, too, where nothing at all could be played."""
+    nobody = ("--model", "m", "--base-url", "http://127.0.0.1:9/v1", "--option", 'retry={"attempts": 1}')
+    code, out, err = sregym("run", PROBLEM, "--episodes", "2", *nobody)
+    assert code == 1
+    assert "world: unreachable 2" in out
+    assert "sregym: 2 episodes have no outcome: world: unreachable (m: ConnectError" in err
+    single = sregym("run", PROBLEM, *nobody)
+    assert (single[0], "sregym: 1 episode has no outcome" in single[2]) == (1, True)
+    policies = 'wait,llm[model=m;base_url=http://127.0.0.1:9/v1;retry={"attempts": 1}]'
+    compared = sregym("eval", PROBLEM, "--policies", policies)
+    assert (compared[0], "sregym: 1 episode has no outcome" in compared[2]) == (1, True)
+
+
 def test_a_run_can_be_reported(tmp_path: Path) -> None:
     page = tmp_path / "x.html"
     assert sregym("run", PROBLEM, PAIR, *QUICK, "--out", tmp_path / "x", "--report", page)[0] == 0

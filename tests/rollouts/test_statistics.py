@@ -142,6 +142,13 @@ def test_a_means_interval_is_students() -> None:
     assert estimate.value - estimate.low == pytest.approx(2.7764 * 2.5**0.5 / 5**0.5, abs=1e-3)
 
 
+def test_an_interval_ends_where_no_value_can_be() -> None:
+    estimate = mean([1.0, 40.0], range(2), least=0.0)
+    assert estimate is not None and estimate.low is not None and estimate.high is not None
+    assert (estimate.low, estimate.value) == (0.0, 20.5)
+    assert estimate.high > 40.0
+
+
 def test_copies_widen_no_mean_and_narrow_none() -> None:
     values = [1.0, 2.0, 4.0, 8.0]
     once = mean(values, range(4))
