@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from sregym_env import apps
-from sregym_env.errors import AppError
+from sregym_env.errors import AppError, UsageError
 from sregym_env.faults.problems import curated
-from sregym_env.faults.registry import declarations
+from sregym_env.faults.registry import declaration, declarations
 from sregym_env.tools.taxonomy import ANSWERS
 
 Row = dict[str, Any]
@@ -80,6 +80,50 @@ def _mechanisms() -> list[Row]:
         {"mechanism": kind.key, "title": kind.title, "definition": kind.definition}
         for kind in ANSWERS.values()
     ]
+
+
+def listed(
+    what: str, *, app: str | None = None, fault: str | None = None, family: str | None = None
+) -> list[Row]:
+    """The rows of a listing, those alone that are about an application, a fault or a family of faults.
+
+    Raises UsageError for a listing that there is not, or that says nothing of what is asked for; AppError and
+    ProblemError for an application or a fault that there is not.
+    """
+    if what not in LISTINGS:
+        raise UsageError(f"cannot list {what!r}; there are {', '.join(LISTINGS)}")
+    for name, value in (("app", app), ("fault", fault), ("family", family)):
+        if value is not None and what not in _ABOUT[name]:
+            raise UsageError(f"--{name} is for {' and '.join(_ABOUT[name])}, not for {what}")
+    if app is not None:
+        apps.app(app)
+    if fault is not None:
+        declaration(fault)
+    rows = LISTINGS[what]()
+    families = {row["family"] for row in rows if "family" in row}
+    if family is not None and family not in families:
+        raise UsageError(f"no family {family!r}; there are {', '.join(sorted(families))}")
+    return [
+        row
+        for row in rows
+        if app in (None, row.get("app"))
+        and (fault is None or fault in _faults_of(row))
+        and family in (None, row.get("family"))
+    ]
+
+
+_ABOUT: Mapping[str, tuple[str, ...]] = {
+    "app": ("problems", "pairs"),
+    "fault": ("problems", "pairs"),
+    "family": ("pairs",),
+}
+
+
+def _faults_of(row: Row) -> list[str]:
+    """Those of a pair, or of a curated problem."""
+    return (
+        [row["fault"]] if "fault" in row else [each.partition(":")[0] for each in row["faults"].split(", ")]
+    )
 
 
 LISTINGS: Mapping[str, Callable[[], list[Row]]] = {

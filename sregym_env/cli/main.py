@@ -37,16 +37,20 @@ Noise = Annotated[bool, typer.Option("--noise", help="Let transient disturbances
 
 @app.command("list")
 def list_(
-    what: Annotated[str, typer.Argument(help="problems, faults, apps, pairs or suites")] = "problems",
+    what: Annotated[
+        str, typer.Argument(help="problems, faults, apps, pairs, suites or mechanisms")
+    ] = "problems",
+    app: Annotated[str | None, typer.Option(help="Only problems or pairs of this application.")] = None,
+    fault: Annotated[str | None, typer.Option(help="Only problems or pairs with this fault.")] = None,
+    family: Annotated[str | None, typer.Option(help="Only pairs whose fault belongs to this family.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """List curated problems, declared faults, applications, every (fault, target) pair, or suites."""
-    from sregym_env.cli.listing import LISTINGS
+    """List curated problems, declared faults, applications, every (fault, target) pair, suites, or the mechanisms that a
+    diagnosis in closed answers may name."""
+    from sregym_env.cli.listing import listed
 
-    listing = LISTINGS.get(what)
-    if listing is None:
-        _fail(f"cannot list {what!r}; there are {', '.join(LISTINGS)}")
-    rows = listing()
+    with _told_errors():
+        rows = listed(what, app=app, fault=fault, family=family)
     if as_json:
         _print_json(rows)
     else:
@@ -240,6 +244,12 @@ def bench(
     as_json: AsJson = False,
 ) -> None:
     """Measure what the design promises, beside the promises; or compare with another checkout."""
+    from sregym_env.rollouts.bench import measurable
+
+    if not measurable(only):
+        _fail(
+            f"no promise is called {only!r}; there are {', '.join(dict.fromkeys(each.name for each in measurable()))}"
+        )
     if against is not None:
         from sregym_env.rollouts.bench.against import compare
 

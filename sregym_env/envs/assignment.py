@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 from numpy.random import Generator
 
 from sregym_env import apps
+from sregym_env.envs.arguments import flag, mapping, word
 from sregym_env.envs.tasks.pairs import pairs
 from sregym_env.envs.tasks.splits import By, Split, demand_within, split
 from sregym_env.errors import UsageError
@@ -54,11 +55,7 @@ class Assignment:
 
     def changed(self, options: Mapping[str, Any]) -> Assignment:
         """With what ``reset(options=...)`` says instead."""
-        changes = {
-            key: options[key]
-            for key in ("problem", "fault", "app", "target", "params", "noise", "variation", "silent_alerts")
-            if key in options
-        }
+        changes = {key: check(key, options[key]) for key, check in _CHECKED.items() if key in options}
         # Who names another problem or fault wants nothing of the old one.
         nothing: dict[str, Any] = {
             "problem": None,
@@ -116,6 +113,20 @@ class Assignment:
         if self.silent_alerts and not problem.silent_alerts:
             changes["silent_alerts"] = True
         return problem.model_copy(update=changes) if changes else problem
+
+
+def _unchecked(name: str, value: Any) -> Any:
+    """A problem tells by itself what is wrong with it, as soon as it is resolved."""
+    return value
+
+
+_CHECKED: Mapping[str, Callable[[str, Any], Any]] = {
+    "problem": _unchecked,
+    **dict.fromkeys(("fault", "app", "target"), word),
+    "params": mapping,
+    **dict.fromkeys(("noise", "variation", "silent_alerts"), flag),
+}
+"""What ``reset(options=...)`` may say of what is played, and what checks it."""
 
 
 @lru_cache(maxsize=1024)

@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 from inspect import signature
-from math import isfinite
 from typing import Any, cast
 
 import gymnasium
 
 from sregym_env.cluster.deploy import Backend
+from sregym_env.envs.arguments import flag, mapping, number, one_of, typed, word
 from sregym_env.envs.assignment import Assignment, resolved
 from sregym_env.envs.config import configuration
 from sregym_env.envs.episode import Episode
@@ -124,11 +124,11 @@ class SREGymEnv(gymnasium.Env[str, str]):
         **unknown: Any,
     ) -> None:
         _refuse_unknown(unknown)
-        _one_of("split", split, (None, *SPLITS))
-        _one_of("split_by", split_by, WAYS)
-        _number("obs_chars", obs_chars, MIN_OBSERVATION_CHARS, whole=True)
-        _number("max_commands", max_commands, 1, whole=True)
-        _number("time_limit", time_limit, 1)
+        one_of("split", split, (None, *SPLITS))
+        one_of("split_by", split_by, WAYS)
+        number("obs_chars", obs_chars, MIN_OBSERVATION_CHARS, whole=True)
+        number("max_commands", max_commands, 1, whole=True)
+        number("time_limit", time_limit, 1)
         if render_mode not in (None, "ansi"):
             raise UsageError(f"no render mode {render_mode!r}; there is ansi")
         self.render_mode = render_mode
@@ -136,25 +136,25 @@ class SREGymEnv(gymnasium.Env[str, str]):
         self.action_space = Text(MAX_ACTION_CHARS, min_length=1)
         self._assignment = Assignment(
             problem=problem,
-            fault=fault,
-            app=app,
-            target=target,
-            params=dict(params or {}),
+            fault=word("fault", fault),
+            app=word("app", app),
+            target=word("target", target),
+            params=mapping("params", params),
             problems=_listed(problems, split, split_by),
             split=cast(Split | None, split),
             split_by=cast(By, split_by),
-            noise=noise,
-            variation=variation,
-            silent_alerts=silent_alerts,
+            noise=flag("noise", noise),
+            variation=flag("variation", variation),
+            silent_alerts=flag("silent_alerts", silent_alerts),
         )
         self._assignment.demand_one()
         self._rules = Rules(
-            mode=_one_of("mode", mode, ("proactive", "reactive")),
-            stage=_one_of("stage", stage, ("e2e", "diagnosis", "mitigation")),
+            mode=one_of("mode", mode, ("proactive", "reactive")),
+            stage=one_of("stage", stage, ("e2e", "diagnosis", "mitigation")),
             reward=rule(reward),
             max_commands=max_commands,
             time_limit=float(time_limit),
-            grade_at_limit=grade_at_limit,
+            grade_at_limit=flag("grade_at_limit", grade_at_limit),
             observation_chars=obs_chars,
         )
         self._judge: Judge = judges.judge(judge)
@@ -168,9 +168,9 @@ class SREGymEnv(gymnasium.Env[str, str]):
                 "compact=True packs worlds of the embedded cluster; a backend's own cannot be packed"
             )
         self._backend = backend
-        self._compact = compact
-        self._raise_errors = raise_errors
-        self._salt = os.environ.get("SREGYM_SALT", "") if salt is None else salt
+        self._compact = flag("compact", compact)
+        self._raise_errors = flag("raise_errors", raise_errors)
+        self._salt = os.environ.get("SREGYM_SALT", "") if salt is None else str(word("salt", salt))
         self._episode: Episode | None = None
         self._noisy, self._varied, self._silent = noise, variation, silent_alerts
         self._observation = ""
@@ -222,7 +222,7 @@ class SREGymEnv(gymnasium.Env[str, str]):
         """Carry out one command line or tool call. Bad input is answered, never raised."""
         episode = self._current()
         try:
-            played = episode.play(action if isinstance(action, str) else str(action))
+            played = episode.play(typed(action))
         except (
             Exception
         ) as error:  # a rollout of thousands goes on; the episode says that it is not to be used
@@ -378,17 +378,17 @@ class SREGymEnv(gymnasium.Env[str, str]):
             raise UsageError(f"unknown reset option {unknown[0]!r}; there are {', '.join(sorted(OPTIONS))}")
         rules = self._rules
         if "mode" in options:
-            rules = replace(rules, mode=_one_of("mode", options["mode"], ("proactive", "reactive")))
+            rules = replace(rules, mode=one_of("mode", options["mode"], ("proactive", "reactive")))
         if "stage" in options:
             rules = replace(
-                rules, stage=_one_of("stage", options["stage"], ("e2e", "diagnosis", "mitigation"))
+                rules, stage=one_of("stage", options["stage"], ("e2e", "diagnosis", "mitigation"))
             )
         return self._assignment.changed(options), rules
 
 
 def _present(value: Any) -> int | None:
     if value is not None:
-        _number("present", value, 1, whole=True)
+        number("present", value, 1, whole=True)
     return cast(int | None, value)
 
 
@@ -424,18 +424,5 @@ def _refuse_unknown(unknown: Mapping[str, Any]) -> None:
         raise UsageError(f"unknown argument {name!r}; {hint}there are {', '.join(known)}")
 
 
-def _number(name: str, value: Any, least: float, *, whole: bool = False) -> None:
-    fits = isinstance(value, int if whole else (int, float)) and not isinstance(value, bool)
-    if not fits or not isfinite(value) or value < least:
-        kind = "a whole number" if whole else "a finite number"
-        raise UsageError(f"{name} must be {kind}, at least {least:,}, not {value!r}")
-
-
 def _patient(rules: Rules) -> Rules:
     return replace(rules, patience=Patience(noise=NOISE_PATIENCE))
-
-
-def _one_of(name: str, value: Any, allowed: tuple[str | None, ...]) -> Any:
-    if value not in allowed:
-        raise UsageError(f"{name} must be one of {', '.join(filter(None, allowed))}, not {value!r}")
-    return value

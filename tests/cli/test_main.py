@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 
 import pytest
 from typer.testing import CliRunner
@@ -25,13 +26,48 @@ def test_every_command_has_help(command: str) -> None:
     assert "Usage" in output
 
 
-@pytest.mark.parametrize("what", ["problems", "faults", "apps", "pairs"])
+@pytest.mark.parametrize("what", ["problems", "faults", "apps", "pairs", "suites", "mechanisms"])
 def test_listings_are_json_on_request(what: str) -> None:
     code, output = run("list", what, "--json")
     assert code == 0
     rows = json.loads(output)
     assert rows
     assert all(row.keys() == rows[0].keys() for row in rows)
+
+
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        (
+            ("pairs", "--app", "social-network", "--fault", "scale_to_zero"),
+            lambda row: row["app"] == "social-network",
+        ),
+        (("pairs", "--family", "images"), lambda row: row["family"] == "images"),
+        (("problems", "--fault", "wrong_binary"), lambda row: "wrong_binary:" in row["faults"]),
+        (("problems", "--app", "astronomy-shop"), lambda row: row["app"] == "astronomy-shop"),
+    ],
+)
+def test_listings_can_be_narrowed(words: tuple[str, ...], found: Callable[[dict[str, str]], bool]) -> None:
+    code, output = run("list", *words, "--json")
+    rows = json.loads(output)
+    assert code == 0
+    assert 0 < len(rows) < len(json.loads(run("list", words[0], "--json")[1]))
+    assert all(map(found, rows))
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("list", "pairs", "--fault", "zoo"), "no fault 'zoo'; there are"),
+        (("list", "pairs", "--app", "zoo"), "no application 'zoo'; there are"),
+        (("list", "pairs", "--family", "zoo"), "no family 'zoo'; there are"),
+        (("list", "suites", "--app", "hotel-reservation"), "--app is for problems and pairs, not for suites"),
+        (("bench", "--only", "zoo"), "no promise is called 'zoo'; there are import"),
+    ],
+)
+def test_what_there_is_not_is_an_error_that_says_what_there_is(words: tuple[str, ...], told: str) -> None:
+    code, output = run(*words)
+    assert (code, told in " ".join(output.split())) == (2, True), output
 
 
 def test_an_unknown_listing_is_an_error() -> None:

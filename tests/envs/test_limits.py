@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import gymnasium as gym
+import numpy as np
 import pytest
 from gymnasium.wrappers import TimeLimit
 
@@ -251,6 +252,16 @@ NAN = float("nan")
         ({**FAULT, "reward": {"gamma": 0}}, "gamma must be above 0"),
         ({**FAULT, "reward": {"step_cost": 1}}, "unknown reward option 'step_cost'; there are"),
         ({**FAULT, "reward": "dense"}, "no reward preset 'dense'; there are composite, sparse, graded, shaped"),
+        ({**FAULT, "noise": "no"}, "noise must be true or false, not 'no'"),
+        ({**FAULT, "variation": 0}, "variation must be true or false, not 0"),
+        ({**FAULT, "silent_alerts": "yes"}, "silent_alerts must be true or false"),
+        ({**FAULT, "grade_at_limit": None}, "grade_at_limit must be true or false"),
+        ({**FAULT, "compact": "a"}, "compact must be true or false"),
+        ({**FAULT, "raise_errors": 1}, "raise_errors must be true or false"),
+        ({**FAULT, "salt": 3}, "salt must be a text"),
+        ({**FAULT, "app": 3}, "app must be a text"),
+        ({"fault": ["scale_to_zero"]}, "fault must be a text"),
+        ({**FAULT, "params": "port=1"}, "params must be a mapping, not 'port=1'"),
         ({"problems": "lite", "split": "dev"}, "split must be one of train, validation, test"),
     ],
 )  # fmt: skip
@@ -271,6 +282,9 @@ def test_through_gymnasium_too() -> None:
     [
         ({"problem": "wrong_bin_usage", "fault": "scale_to_zero"}, "contradict"),
         ({"problem": "wrong_bin_usage", "target": "geo"}, "target= belongs to"),
+        ({"noise": "maybe"}, "noise must be true or false, not 'maybe'"),
+        ({"variation": "no"}, "variation must be true or false"),
+        ({"fault": 3}, "fault must be a text"),
     ],
 )
 def test_options_are_strict(options: dict[str, Any], told: str) -> None:
@@ -278,6 +292,28 @@ def test_options_are_strict(options: dict[str, Any], told: str) -> None:
     with pytest.raises(UsageError, match=told):
         env.reset(seed=1, options=options)
     assert env.step("echo alive")[0].strip() == "alive"
+
+
+def test_numpys_bools_are_bools() -> None:
+    assert made(noise=np.True_).config()["noise"] is True
+
+
+@pytest.mark.parametrize(
+    ("action", "told"),
+    [
+        ({"name": "shell", "arguments": {"command": "echo alive"}}, "alive"),
+        ([{"name": "shell", "arguments": {"command": "echo alive"}}], "alive"),
+        (("echo alive",), "a tool call is an object such as"),
+        (3, "bash: 3: command not found"),
+        (None, "bash: None: command not found"),
+        ({"name": {3}}, "command not found"),
+    ],
+)
+def test_what_is_no_text_is_answered_as_what_it_would_be(action: Any, told: str) -> None:
+    env = made()
+    observation, _, _, _, info = env.step(action)
+    assert told in observation
+    assert info["exit_reason"] == ""
 
 
 def test_an_episode_tells_its_whole_configuration() -> None:
