@@ -50,6 +50,11 @@ def test_run_and_attach(desk: Workstation, line: str, out: str, code: int) -> No
     assert "tmp" not in text(desk, "kubectl get pods -o name")
 
 
+def test_an_image_without_a_tag_is_its_latest(desk: Workstation) -> None:
+    line = "kubectl run ssl --rm -i -q --restart=Never --image=alpine/openssl -- version"
+    assert text(desk, line).startswith("OpenSSL 3.")
+
+
 def test_a_server_is_shown_for_a_bounded_time(desk: Workstation) -> None:
     before = desk.world.now()
     answer = text(desk, "kubectl run web --rm -it --image=nginx")
