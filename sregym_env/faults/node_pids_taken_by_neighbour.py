@@ -203,7 +203,7 @@ def node_pids_taken_by_neighbour(
         ],
         look=[
             f"kubectl describe node {node}",
-            f"ssh {node} 'cat /proc/loadavg; sysctl kernel.pid_max; ps aux | awk \"{{print \\$8, \\$11}}\" | sort | uniq -c | sort -rn | head -n 5'",
+            f"ssh {node} 'cat /proc/loadavg; sysctl kernel.pid_max; ps -eo ppid= | sort | uniq -c | sort -rn | head -n 3'",
 f"ssh {node} 'grep . /sys/fs/cgroup/kubepods.slice/*/*/pids.current | sort -t : -k 2 -n | tail -n 3'",
             f"kubectl get {kind_of(kind).lower()} {greedy.name} {modest.name} -n {place} -o yaml",
         ],

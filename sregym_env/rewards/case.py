@@ -606,6 +606,13 @@ class Case:
         """Whether a claim says by itself whom it is about."""
         return bool(claim.groups) and claim.groups[0].rank < 3
 
+    def _suffered(self, claim: Claim) -> bool:
+        """Whether a claim tells beside the object that is wrong what becomes of who suffers from it."""
+        if not claim.groups or claim.groups[0].rank != 1 or not set(self._about(claim)) <= set(self.reached):
+            return False
+        text = self.statements[claim.statement].text
+        return any(claim.key == spec.mechanism and self._object_named(spec, text) for spec in self.specs)
+
     # --- the search ------------------------------------------------------------------------------
 
     @cached_property
@@ -915,6 +922,7 @@ class Case:
                 claim.key == ANOTHER_CAUSE
                 or self._searched(claim.statement)
                 or any(self._own_object(claim, spec) for spec in self.specs)
+                or self._suffered(claim)
             ):
                 continue
             if self._blames(claim) and not set(self._about(claim)) & set(self._excused(claim)):

@@ -128,6 +128,11 @@ class Files:
         copy._children = self._children
         return copy
 
+    def become(self, other: Files) -> None:
+        """Be as another tree is: what was written here since they were one is forgotten."""
+        self._data = other._data.copy()
+        self._written, self._links, self._children = other._written, other._links, other._children
+
     # --- setting up ---------------------------------------------------------------------------------
 
     def add(self, files: Mapping[str, str]) -> None:

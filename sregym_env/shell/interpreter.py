@@ -148,7 +148,10 @@ class Interpreter(Processes):
                 with self.deeper("pipeline"):
                     codes.append(self.apart(partial(self.command, command), table))
             except StopScript as stop:
-                # The script ends here; what was printed so far still goes through the rest of the pipeline.
+                # The script ends here; what was printed so far still goes through the rest of the pipeline, unless
+                # something there says nothing before it has seen the end.
+                if any(map(_gathers, commands[index + 1 :])):
+                    raise
                 stopped = stop
                 codes.append(0)
             if capture is not None:
@@ -569,3 +572,18 @@ def _interpreter(text: str) -> list[str]:
     if len(words) > 1 and words[0].endswith("busybox"):
         return words[1:]
     return words
+
+
+_GATHERING = frozenset("sort wc tail tac uniq shuf column".split())
+"""Programs that print when their input has ended."""
+
+
+def _gathers(command: tree.Command) -> bool:
+    """Whether a stage of a pipeline prints only when it has seen all of its input."""
+    if not isinstance(command, tree.Simple) or not command.words:
+        return False
+    words = [word.source if isinstance(word, tree.Word) else "" for word in command.words]
+    name = words[0].rpartition("/")[2]
+    if name == "grep":
+        return any(word[:1] == "-" and "c" in word for word in words[1:])
+    return name in _GATHERING or (name == "awk" and any("END" in word for word in words[1:]))

@@ -191,6 +191,10 @@ class Shell:
         """Run one command without a shell in between, as ``exec`` does. The command must exist."""
         return self._run(lambda run: run.program(list(argv)), stdin)
 
+    def wrap_commands(self, wrap: Callable[[ShellCommand], ShellCommand]) -> None:
+        """Put something around every command of the caller's."""
+        self._commands = {name: wrap(command) for name, command in self._commands.items()}
+
     def show(self, result: ExecResult) -> None:
         """Write what a command has printed so far, for one that goes on; a command of the caller's may do so."""
         if self._running is not None:

@@ -201,6 +201,23 @@ def test_every_other_claim_counts_against(text: str) -> None:
     assert grade.score <= 0.35
 
 
+@pytest.mark.parametrize(
+    ("claim", "fair"),
+    [
+        ("everything that needs it fails", True),
+        ("everything needing the database fails", True),
+        ("everything downstream of it fails", True),
+        ("everything is down", False),
+        ("everything in the cluster fails", False),
+        ("all services fail", False),
+    ],
+)
+def test_who_needs_something_is_not_everybody(claim: str, fair: bool) -> None:
+    grade = graded(f"{SAID}, so {claim}.", PORT)
+    answer = next(each for each in grade.answers if each.id == "D3-Q3")
+    assert grade.passed and answer.yes is fair, told(grade)
+
+
 # --- several faults, groups -----------------------------------------------------------------------
 
 

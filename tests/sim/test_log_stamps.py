@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sregym_env.runtime.clock import EPOCH
-from sregym_env.sim.machines.container_logs import _stamps
+from sregym_env.sim.machines.container_logs import _single, _stamps
 from sregym_env.sim.world.logs import Line
 
 LINES = st.lists(st.tuples(st.integers(0, 50_000_000), st.integers(1, 60)), min_size=1, max_size=8).map(
@@ -35,3 +35,10 @@ def test_the_microsecond_is_the_lines_own(lines: list[Line]) -> None:
         second, micro = divmod(line.time, 1_000_000)
         assert stamp[20:26] == f"{micro:06d}"
         assert int(stamp[17:19]) == second % 60
+
+
+def test_what_is_written_at_once_is_several_lines() -> None:
+    lines = [Line(EPOCH, "FATAL:  no\nDETAIL:  why"), Line(EPOCH + 1, "LOG:  on")]
+    told = list(_single(lines))
+    assert [line.text for line in told] == ["FATAL:  no", "DETAIL:  why", "LOG:  on"]
+    assert len(set(_stamps(told))) == 3

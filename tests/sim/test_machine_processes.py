@@ -145,6 +145,66 @@ def test_what_tells() -> None:
     assert int(told.split()[0]) == pytest.approx(count, abs=400) and told.split()[1] == "max"
 
 
+HEADS = {
+    "aux": "USER         PID %CPU %MEM    VSZ   RSS TTY      STAT START   TIME COMMAND",
+    "-ef": "UID          PID    PPID  C STIME TTY          TIME CMD",
+    "-e": "    PID TTY          TIME CMD",
+    "-eo pid,ppid,stat,comm": "    PID    PPID STAT COMMAND",
+    "axo pid,args": "    PID COMMAND",
+    "-eo pid,etimes,args --sort=-etimes": "    PID ELAPSED COMMAND",
+}
+
+
+@pytest.mark.parametrize("options", HEADS)
+def test_ps_lists_the_columns_that_are_asked_for(options: str) -> None:
+    world = _healthy().fork()
+    said = _typed(world, f"ssh {_one(world).node} ps {options}").splitlines()
+    assert said[0] == HEADS[options]
+    if "-etimes" not in options:
+        place = said[0].split().index("PID")
+        numbers = [int(line.split()[place]) for line in said[1:]]
+        assert numbers == sorted(set(numbers)) and numbers[0] == 1
+
+
+def test_ps_tells_processes_apart() -> None:
+    world = _healthy().fork()
+    process = _one(world)
+    pids.begin(world, process, "curl", 2.0, dead=True)
+    world.advance(60.0)
+    at = f"ssh {process.node}"
+    rows = [line.split(None, 10) for line in _typed(world, f"{at} ps aux").splitlines()[1:]]
+    daemons = [row for row in rows if row[10].startswith(("/sbin/init", "/usr/bin/"))]
+    assert len({(row[4], row[5], row[9]) for row in daemons}) == len(daemons) > 2
+    whose = _typed(world, f"{at} 'ps -eo ppid= | sort | uniq -c | sort -rn | head -n 1'").split()
+    assert int(whose[0]) == pytest.approx(120, abs=6)
+    assert "mongod" in _typed(world, f"{at} ps -o args= -p {whose[1]}")
+    most = _typed(world, f"{at} ps -eo rss= --sort=-rss").split()
+    assert list(map(int, most)) == sorted(map(int, most), reverse=True)
+    assert _typed(world, f"{at} ps -p 4000000").splitlines() == ["    PID TTY          TIME CMD"]
+    assert 'unknown user-defined format specifier "foo"' in _typed(world, f"{at} ps -eo foo")
+
+
+@pytest.mark.parametrize(
+    ("options", "head"),
+    [
+        ("-h /", "Filesystem      Size  Used Avail Use% Mounted on"),
+        ("-hT /", "Filesystem     Type  Size  Used Avail Use% Mounted on"),
+        ("/", "Filesystem     1K-blocks     Used Available Use% Mounted on"),
+        ("-P /", "Filesystem     1024-blocks     Used Available Capacity Mounted on"),
+        ("-i /", "Filesystem      Inodes  IUsed   IFree IUse% Mounted on"),
+    ],
+)
+def test_df_of_a_machine_is_that_of_gnu(options: str, head: str) -> None:
+    world = _healthy().fork()
+    said = _typed(world, f"ssh {_one(world).node} df {options}").splitlines()
+    assert said[0].split() == head.split() and len(said) == 2
+    assert said[0].index("% Mounted" if "P" not in options else " Mounted") == said[1].index(
+        "% /" if "P" not in options else " /", 20
+    )
+    if "h" in options:
+        assert "." not in said[1].split("nvme1n1p1")[1], "numbers of two digits have no decimals"
+
+
 def test_probes_that_cannot_be_started_are_thrown_away() -> None:
     world = _healthy().fork()
     _typed(

@@ -61,6 +61,16 @@ def test_commands(world: EmbeddedWorld, words: list[str], answer: str) -> None:
     assert cli(world, *words).stdout == f"{answer}\n"
 
 
+def test_what_is_said_of_memory(world: EmbeddedWorld) -> None:
+    told = cli(world, "info", "memory").stdout
+    for name in ("used_memory_rss_human:6.00M", "maxmemory_human:0B", "mem_fragmentation_ratio:1.00"):
+        assert f"{name}\n" in told
+    stats = cli(world, "memory", "stats").stdout.splitlines()
+    assert stats[0] == ' 1) "total.allocated"' and stats[9].startswith("10) ")
+    assert cli(world, "memory", "doctor").stdout.startswith("Hi Sam, ")
+    assert cli(world, "memory", "colour").stdout.startswith("(error) ERR unknown subcommand 'colour'.")
+
+
 def test_keys_that_are_set_by_hand_live_as_long_as_the_server(world: EmbeddedWorld) -> None:
     assert cli(world, stdin='set a "b c"\nget a\ndel a x\nget a\nset d e\n').stdout == (
         'OK\n"b c"\n(integer) 1\n(nil)\nOK\n'

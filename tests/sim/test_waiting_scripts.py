@@ -117,3 +117,50 @@ def test_a_server_whose_time_is_over_listens_no_more() -> None:
     assert world.cluster.logs(NAMESPACE, "two", container="server") == "143\n"
     lines = world.cluster.logs(NAMESPACE, "two", container="visitor").splitlines()
     assert (lines[0], lines[-1]) == ("open", "shut")
+
+
+@pytest.mark.parametrize(
+    ("script", "printed"),
+    [
+        ("for i in $(seq 12); do echo $i; sleep 1; done; echo end", [*map(str, range(1, 13)), "end"]),
+        ("i=0; while [ $i -lt 9 ]; do i=$((i+1)); echo $i >> /tmp/f; sleep 1; done; grep -c . /tmp/f", ["9"]),
+        ("for i in 1 2 3; do echo a$i; sleep 1; echo b$i; done | cat", ["a1", "b1", "a2", "b2", "a3", "b3"]),
+        ("for i in 1 2; do date +%s > /tmp/t; cat /tmp/t; sleep 1; done | sort -u | grep -c .", ["2"]),
+        ("a=$(date +%s); sleep 9; b=$(date +%s); echo $((b-a))", ["9"]),
+        ("timeout 2 sleep 10; echo $?; timeout 5 sleep 1; echo $?", ["143", "0"]),
+        ("timeout 3 nc -z frontend 5000 && echo open", ["open"]),
+    ],
+    ids=["counts", "writes", "piped", "clock", "remembers", "cut-short", "timed"],
+)
+def test_a_script_that_sleeps_goes_on_where_it_was(script: str, printed: list[str]) -> None:
+    world = base_world(HOTEL, 0)
+    container = {"name": "main", "image": "busybox:1.36", "command": ["sh", "-c", script]}
+    pod = {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": "loop"},
+        "spec": {"containers": [container], "restartPolicy": "Never"},
+    }
+    world.cluster.create(pod, namespace=NAMESPACE)
+    world.advance(30)
+    assert world.cluster.logs(NAMESPACE, "loop").splitlines() == printed
+    assert world.cluster.get("pods", "loop", NAMESPACE)["status"]["phase"] == "Succeeded"
+
+
+def test_every_line_of_a_loop_bears_the_time_at_which_it_was_written() -> None:
+    world = base_world(HOTEL, 0)
+    script = "for i in 1 2 3 4 5 6 7 8; do date +%s; sleep 2; done"
+    container = {"name": "main", "image": "busybox:1.36", "command": ["sh", "-c", script]}
+    pod = {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": "loop"},
+        "spec": {"containers": [container], "restartPolicy": "Never"},
+    }
+    world.cluster.create(pod, namespace=NAMESPACE)
+    world.advance(9)
+    twin = world.fork()
+    for each in (world, twin):
+        each.advance(20)
+        seconds = [int(line) for line in each.cluster.logs(NAMESPACE, "loop").splitlines()]
+        assert seconds == list(range(seconds[0], seconds[0] + 16, 2))

@@ -50,6 +50,11 @@ def test_run_and_attach(desk: Workstation, line: str, out: str, code: int) -> No
     assert "tmp" not in text(desk, "kubectl get pods -o name")
 
 
+def test_an_image_without_a_tag_is_its_latest(desk: Workstation) -> None:
+    line = "kubectl run ssl --rm -i -q --restart=Never --image=alpine/openssl -- version"
+    assert text(desk, line).startswith("OpenSSL 3.")
+
+
 def test_a_server_is_shown_for_a_bounded_time(desk: Workstation) -> None:
     before = desk.world.now()
     answer = text(desk, "kubectl run web --rm -it --image=nginx")
@@ -147,3 +152,33 @@ def test_shells_in_containers_are_on_the_account_of_the_line(desk: Workstation) 
     done = desk.run("for i in $(seq 300); do kubectl exec deploy/consul -- sh -c 'while :; do :; done'; done")
     assert done.text.count("terminated with exit code 137") == 1
     assert done.exit_code == 137
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        (f"{RUN} -i -- echo hello", ["If you don't see a command prompt, try pressing enter.", "hello", 'pod "tmp" deleted']),
+        (
+            "kubectl scale deploy frontend --replicas=2 > /dev/null; sleep 20; kubectl logs deploy/frontend | head -n 1",
+            ["Found 2 pods, using pod/", "{"],
+        ),
+        (
+            "kubectl label ns hotel-reservation pod-security.kubernetes.io/warn=restricted > /dev/null 2>&1;"
+            " kubectl rollout restart deploy/geo",
+            ["Warning: would violate PodSecurity", "deployment.apps/geo restarted"],
+        ),
+        (
+
+            "kubectl create cm x --from-literal=a=b; kubectl create cm x --from-literal=a=c --dry-run=client -o yaml | kubectl apply -f -",
+            ["configmap/x created", "Warning: resource configmaps/x is missing", "configmap/x configured"],
+        ),
+        (f"kubectl exec {MONGO} -- sh -c 'echo a; echo b >&2; echo c; exit 3'", ["a", "b", "c", "command terminated with exit code 3"]),
+    ],
+    ids=["attached", "logs", "server", "apply", "exec"],
+)  # fmt: skip
+def test_both_streams_come_in_the_order_in_which_they_are_written(
+    desk: Workstation, line: str, said: list[str]
+) -> None:
+    lines = text(desk, line).splitlines()
+    assert len(lines) == len(said)
+    assert all(each.startswith(wanted) for each, wanted in zip(lines, said, strict=True)), lines

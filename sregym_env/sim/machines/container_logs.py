@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from sregym_env.kube import status
@@ -103,7 +103,8 @@ def read(
     process = world.processes.get(key)
     if process is not None and process.restart == run:
         lines = [*lines, *lifecycle.live_lines(world, key, since=since, limit=tail)]
-        lines = lines if tail is None else lines[-tail:]
+    lines = list(_single(lines))
+    lines = lines if tail is None else lines[-tail:]
     effort.spend(LINE_EFFORT * len(lines))
     if timestamps:
         texts = [f"{stamp} {line.text}" for stamp, line in zip(_stamps(lines, shown), lines, strict=True)]
@@ -111,6 +112,16 @@ def read(
         texts = [line.text for line in lines]
     text = "".join(f"{line}\n" for line in texts)
     return text if limit_bytes is None else text.encode()[:limit_bytes].decode(errors="ignore")
+
+
+def _single(lines: Sequence[Line]) -> Iterator[Line]:
+    """What was written at once may be several lines: a runtime keeps each of them by itself."""
+    for line in lines:
+        if "\n" not in line.text:
+            yield line
+            continue
+        for text in line.text.split("\n"):
+            yield Line(line.time, text)
 
 
 def _stamps(lines: Sequence[Line], shown: Shown | None = None) -> list[str]:

@@ -37,6 +37,14 @@ def used(ctx: ProcessContext) -> int:
     return BASE + own + int(state.get("bulk", 0))
 
 
+def human(amount: int) -> str:
+    """Bytes as ``INFO`` tells them to people."""
+    if amount < 1024:
+        return f"{amount}B"
+    unit, size = ("K", 1024) if amount < MIB else ("M", MIB) if amount < 1024 * MIB else ("G", 1024 * MIB)
+    return f"{amount / size:.2f}{unit}"
+
+
 def full(ctx: ProcessContext) -> bool:
     """Whether commands that need memory are refused now: nothing may be evicted, or nothing that is left would do."""
     most = limit(ctx)

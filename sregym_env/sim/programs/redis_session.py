@@ -17,7 +17,6 @@ from sregym_env.runtime.streams import keyed_bits
 from sregym_env.sim.network import addressing
 from sregym_env.sim.processes.context import ProcessContext
 from sregym_env.sim.programs import redis_memory
-from sregym_env.sim.programs.defaults import MIB
 from sregym_env.sim.programs.redis_memory import FULL
 from sregym_env.sim.programs.redis_settings import DEFAULTS, KNOWN, option, version
 from sregym_env.sim.programs.totals import rates
@@ -61,12 +60,13 @@ def shown(reply: Reply, *, raw: bool) -> str:
     if isinstance(reply, tuple):
         if not reply:
             return "(empty array)"
-        return "\n".join(f"{number}) {_inner(each, number)}" for number, each in enumerate(reply, 1))
+        width = len(str(len(reply)))
+        return "\n".join(f"{number:{width}d}) {_inner(each, width)}" for number, each in enumerate(reply, 1))
     return f'"{reply}"'
 
 
-def _inner(reply: Reply, number: int) -> str:
-    return shown(reply, raw=False).replace("\n", "\n" + " " * (len(str(number)) + 2))
+def _inner(reply: Reply, width: int) -> str:
+    return shown(reply, raw=False).replace("\n", "\n" + " " * (width + 2))
 
 
 @dataclass(slots=True)
@@ -354,9 +354,11 @@ def _info(session: Session, rest: list[str]) -> Reply:
                    "redis_mode": "standalone", "tcp_port": option(server, "port"),
                    "uptime_in_seconds": up, "uptime_in_days": up // 86400},
         "Clients": {"connected_clients": clients, "maxclients": option(server, "maxclients")},
-        "Memory": {"used_memory": used, "used_memory_human": f"{used / MIB:.2f}M",
-                   **({"used_memory_rss": server.process.memory} if session.valkey else {}),
-                   "maxmemory": limit, "maxmemory_policy": option(server, "maxmemory-policy")},
+        "Memory": {"used_memory": used, "used_memory_human": redis_memory.human(used),
+                   "used_memory_rss": server.process.memory, "used_memory_rss_human": redis_memory.human(server.process.memory),
+                   "maxmemory": limit, "maxmemory_human": redis_memory.human(limit),
+                   "maxmemory_policy": option(server, "maxmemory-policy"),
+                   "mem_fragmentation_ratio": f"{server.process.memory / used:.2f}"},
         "Persistence": {"loading": 0, "rdb_last_bgsave_status": "ok", "aof_enabled": 0},
         "Replication": {"role": "master", "connected_slaves": 0},
         "Keyspace": {},
@@ -380,7 +382,12 @@ def _info(session: Session, rest: list[str]) -> Reply:
 
 
 def _memory(session: Session, rest: list[str]) -> Reply:
-    if rest[0].lower() == "usage" and len(rest) > 1:
+    asked = rest[0].lower()
+    if asked == "stats":
+        return _memory_stats(session)
+    if asked not in ("usage", "doctor"):
+        return Error(f"ERR unknown subcommand '{rest[0]}'. Try MEMORY HELP.")
+    if asked == "usage" and len(rest) > 1:
         key = rest[1]
         if _kind(session, key) == "none":
             return None
@@ -388,6 +395,19 @@ def _memory(session: Session, rest: list[str]) -> Reply:
     return Status(
         "Hi Sam, this instance is empty or is using very little memory, my issue detector can't be used."
     )
+
+
+def _memory_stats(session: Session) -> Reply:
+    server = session.server
+    used, held, keys = redis_memory.used(server), server.process.memory, session.count
+    if not session.valkey:
+        used = held
+    data = max(used - redis_memory.BASE, 0)
+    return (
+        "total.allocated", used, "startup.allocated", redis_memory.BASE, "keys.count", keys, "keys.bytes-per-key", data // keys if keys else 0,
+        "dataset.bytes", data, "dataset.percentage", f"{data * 100 / used:.14g}", "allocator.resident", held,
+        "fragmentation", f"{held / used:.14g}",
+    )  # fmt: skip
 
 
 def _populate(session: Session, rest: list[str]) -> Reply:

@@ -1,7 +1,8 @@
 """Containers whose main process is a shell, ``sleep`` or ``nc``: init containers, sidecars, debug pods.
 
 A script runs through the shell interpreter. It is cut at the first ``sleep`` it has not yet waited for and run
-again after that time with the earlier ones skipped, so that loops which wait for something see the world as
+again after that time with the earlier ones skipped: up to there its commands are told what they were told before, and
+what it writes is thrown away, so that it goes on as if it had slept. Loops which wait for something see the world as
 it is then, and a world with such a pod can be forked like any other.
 """
 
@@ -11,11 +12,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import NamedTuple
 
 from sregym_env.cluster.streams import ExecResult
 from sregym_env.runtime import effort
 from sregym_env.runtime.frozen import evolve
-from sregym_env.shell.shell import Shell, StopScript
+from sregym_env.shell.shell import Shell, ShellCommand, StopScript
 from sregym_env.sim.network import addressing
 from sregym_env.sim.processes import lifecycle
 from sregym_env.sim.processes.context import ProcessContext, let_settle
@@ -27,6 +29,9 @@ from sregym_env.sim.world.program import HttpRequest, HttpResponse, Usage
 
 REPLAYS = 6
 """Sleeps after which a looping script is run from its start again rather than replayed further."""
+
+COUNTED = 150
+"""The same for a script that goes round a number of times and then ends."""
 
 FOREVER = 10.0 * 365 * 86_400
 
@@ -51,6 +56,8 @@ class Cut:
     printed: str
     """What it has printed, all of it."""
     turn: Turn | None = None
+    told: tuple[Told, ...] = ()
+    """What its commands have answered until then, in their order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +68,55 @@ class Turn:
     length: float
     """Seconds."""
     reads: tuple[Read, ...]
+
+
+class Told(NamedTuple):
+    """A command, and what it has answered."""
+
+    words: tuple[str, ...]
+    result: ExecResult
+
+
+class _Replay:
+    """A script's way back to where it slept: what its commands were told, and where the sleep began."""
+
+    def __init__(self, shell: Shell, told: Sequence[Told]) -> None:
+        self._shell = shell
+        self._old = list(reversed(told))
+        self._files = shell.files.fork()
+        self._inside = False
+        self.told: list[Told] = []
+        self.there = False
+        """Whether it has got to where it slept."""
+
+    def wrap(self, command: ShellCommand) -> ShellCommand:
+        """A command that answers as before, for as long as it is asked as before."""
+
+        def call(argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
+            if self._inside:  # of another command, which answers for both
+                return command(argv, stdin, shell)
+            words = tuple(argv)
+            known = self._old.pop() if self._old else None
+            if known is None or known.words != words:
+                self._old.clear()
+                known = Told(words, self._asked(command, argv, stdin, shell))
+            self.told.append(known)
+            return known.result
+
+        return call
+
+    def _asked(self, command: ShellCommand, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
+        self._inside = True
+        try:
+            return command(argv, stdin, shell)
+        finally:
+            self._inside = False
+
+    def awake(self) -> None:
+        """Here it slept: what was done on the way here has been done before."""
+        self._old.clear()
+        self._shell.files.become(self._files)
+        self.there = True
 
 
 class Script(Quiet):
@@ -77,14 +133,14 @@ class Script(Quiet):
             consoles.start_main(ctx)
             return
         if not _steady(ctx):
-            self._run(ctx, 0, "")
+            self._run(ctx, 0, Cut(""))
 
     def wake(self, ctx: ProcessContext, reason: str) -> None:
         """Go on after a sleep, or end a script whose foreground server never returns."""
         kind, _, count = reason.partition(":")
         if kind == CLOSED and ONCE in ctx.process.state:
             cut = ctx.world.memory.get(_cut_key(ctx), Cut(""))
-            self._run(ctx, ctx.process.state[ONCE], cut.printed)
+            self._run(ctx, ctx.process.state[ONCE], cut)
         elif kind == "slept":
             cut = ctx.world.memory.get(_cut_key(ctx), Cut(""))
             if cut.turn is not None and addressing.holds(ctx.world, cut.turn.reads):
@@ -92,11 +148,14 @@ class Script(Quiet):
                     ctx.log(cut.turn.printed)
                 ctx.wake_in(cut.turn.length, reason)
             else:
-                self._run(ctx, int(count), cut.printed)
+                self._run(ctx, int(count), cut)
 
-    def _run(self, ctx: ProcessContext, done: int, printed: str) -> None:
+    def _run(self, ctx: ProcessContext, done: int, cut: Cut) -> None:
         shell = toolbox.container_shell(ctx)
         shell.limits = replace(shell.limits, commands=COMMANDS)
+        way = _Replay(shell, cut.told)
+        shell.wrap_commands(way.wrap)
+        connect = way.wrap(partial(toolbox.TOOLS["nc"], ctx))
         count = 0
         waits: list[float] = []
         servers: list[tuple[tuple[str, ...], dict[str, str], int]] = []
@@ -111,19 +170,25 @@ class Script(Quiet):
                 )
             count += 1
             if count <= done:
+                slept()
                 return ExecResult()
             waits.append(wait)
             raise StopScript
+
+        def slept() -> None:
+            if count == done:
+                way.awake()
 
         def serve(argv: Sequence[str], stdin: str, inner: Shell) -> ExecResult:
             nonlocal count
             port = listening_port(argv)
             if port is None:
-                return toolbox.TOOLS["nc"](ctx, argv, stdin, inner)
+                return connect(argv, stdin, inner)
             if not lasting(argv):
                 count += 1
                 if count <= done:
                     over(port)
+                    slept()
                     return ExecResult()
             try:
                 ctx.listen(port)
@@ -142,16 +207,21 @@ class Script(Quiet):
         def limit(argv: Sequence[str], stdin: str, inner: Shell) -> ExecResult:
             """``timeout`` of what serves for ever otherwise; of everything else it is the tool's own."""
             nonlocal count
-            port = listening_port(argv[2:]) if len(argv) > 2 and argv[2].rpartition("/")[2] == "nc" else None
+            name = argv[2].rpartition("/")[2] if len(argv) > 2 else ""
+            if name == "sleep" and len(argv) > 3:
+                return cut_short(argv, stdin, inner)
+            port = listening_port(argv[2:]) if name == "nc" else None
             try:
                 wait = visits.duration(argv[1]) if port is not None else 0.0
             except ValueError:
                 port = None
             if port is None:
-                return toolbox.TOOLS["timeout"](ctx, argv, stdin, inner)
+                assert timed is not None
+                return timed(argv, stdin)
             count += 1
             if count <= done:
                 over(port)
+                slept()
                 return ExecResult(
                     exit_code=visits.TERMINATED if ctx.image.toolbox == "busybox" else visits.CUT_OFF
                 )
@@ -161,6 +231,15 @@ class Script(Quiet):
                 return ExecResult(stderr="nc: bind: Address already in use\n", exit_code=1)
             waits.append(wait)
             raise StopScript
+
+        def cut_short(argv: Sequence[str], stdin: str, inner: Shell) -> ExecResult:
+            try:
+                most, wanted = visits.duration(argv[1]), visits.duration(argv[3])
+            except ValueError:
+                return sleep(argv[2:], stdin, inner)
+            done = sleep(["sleep", argv[1] if most < wanted else argv[3]], stdin, inner)
+            late = visits.TERMINATED if ctx.image.toolbox == "busybox" else visits.CUT_OFF
+            return ExecResult(exit_code=late) if most < wanted else done
 
         def serve_files(argv: Sequence[str], stdin: str, inner: Shell) -> ExecResult:
             result = httpd.command(ctx, argv, stdin, inner)
@@ -195,6 +274,7 @@ class Script(Quiet):
                 return hand_over(argv, stdin, inner)
             return toolbox.TOOLS[name](ctx, argv, stdin, inner)
 
+        timed = shell.own("timeout")
         background = _Background(wait_for_servers)
         shell.background = background
         shell.add_commands({"sleep": sleep, "nc": serve})
@@ -217,15 +297,15 @@ class Script(Quiet):
             let_settle(ctx.world, entry)
         toolbox.save(ctx, shell, before)
         if shell.exhausted == "memory":
-            self._print(ctx, result.stdout, printed)
+            self._print(ctx, result.stdout, cut.printed)
             _out_of_memory(ctx)
             return
         if shell.exhausted:
             # It computes, and goes on computing: what it would say of that is the interpreter's own.
-            self._print(ctx, result.stdout, printed)
+            self._print(ctx, result.stdout, cut.printed)
             ctx.update(**{SPINS: True})
             return
-        fresh = self._print(ctx, result.text, printed)
+        fresh = self._print(ctx, result.text, cut.printed, known=way.there)
         memory, key = ctx.world.memory, _cut_key(ctx)
         memory.pop(key, None)
         if servers:
@@ -234,20 +314,20 @@ class Script(Quiet):
             consoles.finish(ctx, result)
         elif waits[0] < FOREVER:
             # Every replay is longer than the one before; who sleeps so often is in a loop, and may start over.
-            again = count > REPLAYS
+            again = count > (COUNTED if steady.counts(ctx.process.argv) else REPLAYS)
             length = max(waits[0], LEAST_WAIT) if again else waits[0]
             if not again:
                 # What the first run printed may be more than a turn does.
                 same = done and not inquiry.fleeting and steady.waits(ctx.process.argv)
                 turn = Turn(fresh, length, tuple(inquiry.reads.values())) if same else None
-                memory[key] = Cut(result.text, turn)
+                memory[key] = Cut(result.text, turn, tuple(way.told))
             ctx.wake_in(length, f"slept:{0 if again else count}")
         elif ONCE in ctx.process.state:
-            memory[key] = Cut(result.text)
+            memory[key] = Cut(result.text, told=tuple(way.told))
 
-    def _print(self, ctx: ProcessContext, text: str, printed: str) -> str:
-        """Write what was not printed before to the log; what that is."""
-        fresh = consoles.printable(text)[_common(text, printed) :]
+    def _print(self, ctx: ProcessContext, text: str, printed: str, *, known: bool = False) -> str:
+        """Write what was not printed before to the log; what that is. ``known``: what was before comes first."""
+        fresh = consoles.printable(text[len(printed) if known else _common(text, printed) :])
         fresh = terminal.as_shown(fresh) if ctx.process.tty else fresh
         fresh = fresh.lstrip("\n") if printed else fresh
         if not fresh.strip("\n"):

@@ -7,6 +7,7 @@ assignments, no files, no network, no clock.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
@@ -81,6 +82,20 @@ def waits(argv: Sequence[str]) -> bool:
         if not _is_same(statement):
             return False
     return False
+
+
+_COUNTS = re.compile(r"\bfor\b|\(\(|\b(?:let|expr|seq)\b")
+
+
+def counts(argv: Sequence[str]) -> bool:
+    """Whether a shell's command line goes round a number of times and then ends, so that it must not begin anew."""
+    if len(argv) != 3 or argv[1] != "-c" or _COUNTS.search(argv[2]) is None:
+        return False
+    try:
+        statements = parsed(argv[2]).statements
+    except ScriptError:
+        return False
+    return all(_endless(statement) is None for statement in statements)
 
 
 def _source(statements: Sequence[tree.Statement]) -> str:

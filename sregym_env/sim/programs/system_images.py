@@ -317,7 +317,7 @@ _PEOPLE = (
     ),
     *(
         _shell_image(f"alpine/openssl:{tag}", 8, ("version",), {"openssl": Binary("applet")}, entrypoint=("openssl",))
-        for tag in ("3.3.1", "3.3.2", "3.3.3", "3.5.0")
+        for tag in ("3.3.1", "3.3.2", "3.3.3", "3.5.0", "latest")
     ),
     *(
         _shell_image(reference, 180, ("/bin/zsh",), {**_NETWORK, "zsh": Binary("shell"), "bash": Binary("shell")})

@@ -12,7 +12,7 @@ from functools import partial
 from math import inf
 
 from sregym_env.cluster.streams import ExecResult
-from sregym_env.kube.durations import parse_rfc3339, rfc3339
+from sregym_env.kube.durations import parse_rfc3339
 from sregym_env.runtime import effort
 from sregym_env.runtime.clock import SECOND
 from sregym_env.runtime.frozen import evolve
@@ -33,10 +33,12 @@ from sregym_env.sim.programs import (
     mongo_shell,
     net_tools,
     openssl,
+    process_list,
     visits,
 )
 from sregym_env.sim.programs.image_tools import format_date
-from sregym_env.sim.programs.machine import commands, crictl, kernel_files, time_tools, tracked
+from sregym_env.sim.programs.machine import commands, crictl, disk_space, kernel_files, time_tools, tracked
+from sregym_env.sim.programs.process_list import Row
 from sregym_env.sim.programs.visits import Visit
 from sregym_env.sim.world.figures import ContainerFigures
 from sregym_env.sim.world.process import Process
@@ -286,41 +288,41 @@ def _env(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> 
 
 
 def _ps(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
-    procps = ctx.image.toolbox == "debian"
-    more = gathered(ctx)
-    listed = [(pid, process, *commands.usage(ctx, process), " ".join(_command(process.program, process.argv)))
-              for pid, process in visible_processes(ctx)]  # fmt: skip
-    if procps:
-        now = ctx.now()
-        total = commands.machine_of(ctx).memory
-        lines = ["USER         PID %CPU %MEM    VSZ   RSS TTY      STAT START   TIME COMMAND\n"]
-        for pid, process, _, resident, seconds, command in listed:
-            rss, since = resident >> 10, process.started_at
-            mean = 100.0 * seconds * SECOND / max(now - since, SECOND)
-            lines.append(
-                f"root       {pid:>5} {mean:4.1f} {resident * 100 / total:4.1f} {rss * 9:6d} {rss:5d} ?        Ssl  {rfc3339(since)[11:16]}   "
-                f"{_used(seconds)} {command}\n"
-            )
-        lines += (
-            f"root       {pid:>5}  0.0  0.0 {'     0     0' if leak.dead else '  2584   968'} ?        {'Z' if leak.dead else 'S'}    {rfc3339(since)[11:16]}   "
-            f"0:00 {f'[{leak.command}] <defunct>' if leak.dead else leak.command}\n"
-            for pid, since, leak in more
-        )
-        lines.append(
-            f"root          57  0.0  0.0   7064  1560 ?        R    {rfc3339(now)[11:16]}   0:00 {' '.join(argv)}\n"
-        )
-        return _ok("".join(lines))
-    lines = [f"{pid:>5} root      {_used(seconds)} {command}\n" for pid, _, _, _, seconds, command in listed]
+    if ctx.image.toolbox == "debian":
+        return list_processes(ctx, argv, process_rows(ctx, 57, argv))
+    lines = [
+        f"{pid:>5} root      {process_list.used(commands.usage(ctx, process)[2])} {_command_line(process)}\n"
+        for pid, process in visible_processes(ctx)
+    ]
     lines += (
         f"{pid:>5} root      0:00 {f'[{leak.command}]' if leak.dead else leak.command}\n"
-        for pid, _, leak in more
+        for pid, _, leak, _ in gathered(ctx)
     )
     return _ok(f"PID   USER     TIME  COMMAND\n{''.join(lines)}   57 root      0:00 {' '.join(argv)}\n")
 
 
-def _used(seconds: float) -> str:
-    """CPU time as ``ps`` shows it."""
-    return f"{int(seconds) // 60}:{int(seconds) % 60:02d}"
+def list_processes(ctx: ProcessContext, argv: Sequence[str], rows: Sequence[Row]) -> ExecResult:
+    """``ps`` of procps over these processes."""
+    return process_list.listing(rows, argv, ctx.now(), commands.machine_of(ctx).memory)
+
+
+def process_rows(ctx: ProcessContext, own: int, argv: Sequence[str], parent: int = 0) -> list[Row]:
+    """Every process that is seen, and ``ps`` itself under the number ``own``. ``parent``: whose children containers are."""
+    found = []
+    for pid, process in visible_processes(ctx):
+        _, resident, seconds = commands.usage(ctx, process)
+        words = _command(process.program, process.argv)
+        name = words[0].rpartition("/")[2] if words else ""
+        found.append(Row(pid, parent, process.started_at, " ".join(words), name, resident, seconds))
+    for pid, since, leak, whose in gathered(ctx):
+        text = f"[{leak.command}] <defunct>" if leak.dead else leak.command
+        resident, state = (0, "Z") if leak.dead else (968 << 10, "S")
+        found.append(Row(pid, whose, since, text, leak.command.split(" ")[0], resident, state=state))
+    return [*found, Row(own, parent, ctx.now(), " ".join(argv), "ps", 1560 << 10, state="R")]
+
+
+def _command_line(process: Process) -> str:
+    return " ".join(_command(process.program, process.argv))
 
 
 def visible_processes(ctx: ProcessContext) -> list[tuple[int, Process]]:
@@ -353,21 +355,26 @@ SHOWN = 70_000
 """Processes that are listed, at most, of those that others have gathered."""
 
 
-def gathered(ctx: ProcessContext) -> list[tuple[int, int, pids.Leak]]:
-    """(number, since when, what it is) of the processes that those which are seen have gathered, the oldest first."""
+def gathered(ctx: ProcessContext) -> list[tuple[int, int, pids.Leak, int]]:
+    """(number, since when, what it is, whose child) of the processes that those which are seen have gathered, the
+    oldest first."""
     if not pids.leaks(ctx.world):
         return []
-    found: list[tuple[int, int, pids.Leak]] = []
+    found: list[tuple[int, int, pids.Leak, int]] = []
     most = pids.setting(ctx.world, ctx.process.node, pids.PID_MAX)
-    for _, process in visible_processes(ctx):
+    seen = visible_processes(ctx)
+    taken = {pid for pid, _ in seen}
+    for own, process in seen:
         leak = pids.leak_of(ctx.world, process)
         if leak is None or not leak.rate:
             continue
         first = 300 + keyed_bits("pids", *process.key, process.restart) % 20_000
         for number in range(min(int(leak.at(ctx.now())), SHOWN - len(found))):
             pid = 300 + (first + number - 300) % max(most - 300, 1)
+            if pid in taken:
+                continue
             since = process.started_at + int(number / leak.rate * SECOND)
-            found.append((pid, since, leak))
+            found.append((pid, since, leak, own))
     effort.spend(len(found) * commands.LINE_EFFORT * 0.2)
     return found
 
@@ -377,7 +384,12 @@ def _command(program: str, argv: Sequence[str]) -> list[str]:
     if not argv or not argv[0].endswith("docker-entrypoint.sh"):
         return list(argv)
     words = list(argv[1:])
-    return words if words and not words[0].startswith("-") else [program, *words]
+    named = bool(words) and not words[0].startswith("-") and not words[0].endswith(".conf")
+    return words if named else [_SERVERS.get(program, program), *words]
+
+
+_SERVERS = {"redis": "redis-server", "valkey": "valkey-server"}
+"""Programs whose server has another name than they have here."""
 
 
 def _top(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
@@ -715,6 +727,7 @@ TOOLS: Mapping[str, Tool] = {
     "apt": _no_packages,
     "getent": _getent,
     **commands.TOOLS,
+    "df": disk_space.df,
     **time_tools.TOOLS,
     "openssl": openssl.openssl,
     "sysctl": tracked.sysctl,

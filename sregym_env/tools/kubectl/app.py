@@ -124,8 +124,7 @@ class Kubectl:
                 _tell_unread(call)
             finally:
                 save(file, desk, before)
-                for text in call.cluster.warnings():
-                    call.warn(f"Warning: {text}")
+                call.tell_warnings()
         except StatusError as error:
             call.warn(server_text(error))
             call.exit_code = 1
@@ -151,7 +150,8 @@ class Kubectl:
         except MemoryError:
             call.warn("fatal error: runtime: out of memory")
             call.exit_code = PANICKED
-        return CommandResult("".join(call.out), "".join(call.err), call.exit_code, call.chunks, call.cost)
+        chunks = call.pieces if call.out and call.err else ()
+        return CommandResult("".join(call.out), "".join(call.err), call.exit_code, chunks, call.cost)
 
     def _check_globals(self, call: Call) -> None:
         flags, config = call.flags, call.kubeconfig.content

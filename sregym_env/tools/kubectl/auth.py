@@ -64,7 +64,7 @@ def _allowed(call: Call, verb: str, token: str, name: str) -> bool:
         assert resource is not None
         group = f" in group '{resource.group}'" if resource.group else ""
         call.warn(f"Warning: resource '{resource.plural}' is not namespace scoped{group}")
-        call.err.append("\n")
+        call.complain("\n")
     namespace = call.scope if namespaced else None
     return call.cluster.review_access(
         verb, resource.key if resource else token, namespace, name, call.flags["subresource"]

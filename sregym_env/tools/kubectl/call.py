@@ -54,11 +54,12 @@ class Call:
     files: FileReader | None
     out: list[str] = field(default_factory=list)
     err: list[str] = field(default_factory=list)
+    """What was written to stderr; only :meth:`complain` adds to it."""
+    places: list[int] = field(default_factory=list)
+    """For each piece of ``err``, how many pieces of ``out`` had been written before it."""
     exit_code: int = 0
     cost: int = 0
     """What commands in containers have used of what a shell may."""
-    chunks: tuple[tuple[int, str], ...] = ()
-    """Output and errors in their order, where a command in a container has written both."""
     ends: int | None = None
     """When the command is cut off, if it still waits then (``timeout 5 kubectl ...``)."""
     desk: Desk | None = None
@@ -149,13 +150,41 @@ class Call:
         return BUILTIN.by_kind(api_version, kind) or self.registry.by_kind(api_version, kind)
 
     def print(self, text: str) -> None:
-        """Write to stdout; no newline is added."""
+        """Write to stdout; no newline is added. What the server has warned of meanwhile comes first."""
         effort.spend(PRINTING_EFFORT * len(text))
+        self.tell_warnings()
         self.out.append(text)
 
     def warn(self, line: str) -> None:
         """Write a line to stderr."""
-        self.err.append(line + "\n")
+        self.complain(line + "\n")
+
+    def complain(self, text: str) -> None:
+        """Write to stderr; no newline is added."""
+        self.err.append(text)
+        self.places.append(len(self.out))
+
+    def unsaid(self, before: int) -> list[str]:
+        """Take back what was written to stderr after so many pieces; what that was."""
+        said = self.err[before:]
+        del self.err[before:], self.places[before:]
+        return said
+
+    def tell_warnings(self) -> None:
+        """Write what the server has warned of since this was last asked."""
+        for text in self.cluster.warnings():
+            self.warn(f"Warning: {text}")
+
+    @property
+    def pieces(self) -> tuple[tuple[int, str], ...]:
+        """What was written, as a terminal shows it: each piece with its descriptor."""
+        found: list[tuple[int, str]] = []
+        done = 0
+        for text, place in zip(self.err, self.places, strict=True):
+            found.extend((1, each) for each in self.out[done:place])
+            found.append((2, text))
+            done = max(done, place)
+        return (*found, *((1, each) for each in self.out[done:]))
 
     def fail(self, error: StatusError | KubectlError) -> None:
         """Report an error and go on; the command will exit with a failure."""

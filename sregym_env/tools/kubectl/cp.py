@@ -179,7 +179,7 @@ def _place(desk: Desk, archive: tarfile.TarFile, info: tarfile.TarInfo, path: st
 def _end(call: Call, result: ExecResult) -> None:
     """Tell of a command that failed in the container."""
     if result.stderr:
-        call.err.append(result.stderr)
+        call.complain(result.stderr)
     if result.exit_code:
         raise KubectlError(f"command terminated with exit code {result.exit_code}", result.exit_code)
 

@@ -227,7 +227,7 @@ def _launched(call: Call, desk: Desk, path: str, content: str, previous: str) ->
     done = desk.execute(script)
     call.print(done.stdout)
     if done.stderr:
-        call.err.append(done.stderr)
+        call.complain(done.stderr)
     if done.exit_code:
         raise _preserved(
             call, desk, previous, failure(f"there was a problem with the editor {_quoted(shown)}")

@@ -43,19 +43,14 @@ def run(call: Call) -> None:
         call.warn("Unable to use a TTY - input is not a terminal or the right kind of file")
     stdin = call.stdin if call.flags["stdin"] else ""
     result = _carried_out(call, pod, container, command, stdin)
-    notes = tuple((2, note) for note in call.err)
-    call.print(result.stdout)
-    if result.stderr:
-        call.err.append(result.stderr)
+    for descriptor, text in result.pieces:
+        (call.print if descriptor == 1 else call.complain)(text)
     if result.exit_code == TIME_IS_UP and call.left() <= 0:
         # It is kubectl itself that was ended, so it has no last word.
         call.exit_code = TIME_IS_UP
     elif result.exit_code:
-        result = result.then(f"command terminated with exit code {result.exit_code}\n", result.exit_code)
         call.warn(f"command terminated with exit code {result.exit_code}")
         call.exit_code = result.exit_code
-    if result.chunks:
-        call.chunks = (*notes, *result.chunks)
 
 
 def _of_file(call: Call) -> Manifest:
@@ -117,10 +112,10 @@ def execute(
         if not quiet:
             raise
         result = ExecResult(exit_code=error.exit_code)
-    said = call.err[before:]
-    del call.err[before:]
+    said = call.unsaid(before)
     if not quiet:
-        (call.err if notes is None else notes).extend(said)
+        for note in said:
+            (call.complain if notes is None else notes.append)(note)
     return result
 
 

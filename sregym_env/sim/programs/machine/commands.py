@@ -1,4 +1,4 @@
-"""Commands that look at the machine: ``top``, ``free``, ``vmstat``, ``iostat``, ``df``, ``dmesg``, ``journalctl``,
+"""Commands that look at the machine: ``top``, ``free``, ``vmstat``, ``iostat``, ``dmesg``, ``journalctl``,
 ``smartctl``, ``systemctl``, ``ss -s``.
 
 In a container they see what a container sees: the whole machine's memory and load, no devices. The kernel's messages and
@@ -274,49 +274,6 @@ def iostat(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -
     return ExecResult("\n".join(out) + "\n\n")
 
 
-def df(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
-    """``df``: the machine's disk under everything that is no tmpfs."""
-    each, busybox = machine_of(ctx), ctx.image.toolbox == "busybox"
-    human = any("h" in word for word in argv[1:] if word.startswith("-"))
-    wanted = [shell.resolve(word) for word in argv[1:] if not word.startswith("-")]
-    mounts = ctx.process.mounts
-    rows = [("overlay", "/"), ("tmpfs", "/dev"), ("/dev/nvme1n1p1", "/etc/hosts")]
-    if not ctx.process.namespace:
-        rows, mounts = [("/dev/nvme1n1p1", "/"), ("tmpfs", "/run")], ()
-    rows += [("/dev/nvme1n1p1", m.path) for m in mounts if m.kind in ("pvc", "hostpath", "emptydir")]
-    rows += [("tmpfs", m.path) for m in mounts if m.kind in ("secret", "projected")]
-    if wanted:
-        holding = [
-            max((row for row in rows if _holds(row[1], path)), key=lambda row: len(row[1])) for path in wanted
-        ]
-        rows = list(dict.fromkeys(holding))
-    available = "Available" if busybox else "Avail" if human else "Available"
-    head = (
-        "Filesystem                Size      Used Available Use% Mounted on"
-        if human
-        else f"Filesystem           1K-blocks      Used {available} Use% Mounted on"
-    )
-    lines = [head]
-    for device, path in rows:
-        size, left = (each.disk >> 10, each.disk_free >> 10) if device != "tmpfs" else (65_536, 65_536)
-        used = size - left
-        share = -(-used * 100 // size) if used else 0
-        cells = [_of_disk(n) if human else str(n) for n in (size, used, left)]
-        width = 22 if human else 21
-        lines.append(f"{device:<{width}}{cells[0]:>9}{cells[1]:>10}{cells[2]:>10}{share:>4}% {path}")
-    return ExecResult("\n".join(lines) + "\n")
-
-
-def _holds(root: str, path: str) -> bool:
-    return root == "/" or path == root or path.startswith(root.rstrip("/") + "/")
-
-
-def _of_disk(kilobytes: int) -> str:
-    if kilobytes >= 1 << 20:
-        return f"{kilobytes / (1 << 20):.1f}G"
-    return f"{kilobytes / 1024:.1f}M" if kilobytes else "0"
-
-
 # --- logs of the machine --------------------------------------------------------------------------------
 
 
@@ -588,7 +545,7 @@ def sockets(ctx: ProcessContext, ports: Sequence[int]) -> ExecResult:
 
 
 TOOLS: Mapping[str, Tool] = {
-    "free": free, "uptime": uptime, "df": df, "dmesg": dmesg, "vmstat": vmstat, "iostat": iostat, "journalctl": journalctl, "systemctl": systemctl,
+    "free": free, "uptime": uptime, "dmesg": dmesg, "vmstat": vmstat, "iostat": iostat, "journalctl": journalctl, "systemctl": systemctl,
     "smartctl": smartctl,
 }  # fmt: skip
 """Commands by name; ``top`` needs to know what is to be seen (:func:`top`)."""

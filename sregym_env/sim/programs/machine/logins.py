@@ -20,6 +20,7 @@ from sregym_env.sim.programs import toolbox, visits
 from sregym_env.sim.programs.image_tools import format_date
 from sregym_env.sim.programs.machine import (
     commands,
+    disk_space,
     kernel_files,
     kubelet_unit,
     records,
@@ -27,6 +28,7 @@ from sregym_env.sim.programs.machine import (
     time_tools,
     tracked,
 )
+from sregym_env.sim.programs.process_list import Row
 from sregym_env.sim.programs.visits import Visit
 from sregym_env.sim.world import SimWorld, wallclock
 from sregym_env.sim.world.process import Mount, Process
@@ -179,7 +181,7 @@ def _df(visit: Visit, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResu
     for path, text in list(node_files.present(world, node).items()):
         if bulk.counted(text) and shell.files.bytes_of(f"/{path}") is None:
             node_files.put(world, node, path, None)
-    return commands.df(visit.ctx, argv, stdin, shell)
+    return disk_space.df(visit.ctx, argv, stdin, shell)
 
 
 # --- systemd ------------------------------------------------------------------------------------------
@@ -232,15 +234,22 @@ _COMMANDS = {
 }
 
 
+_SIZES = {"systemd": (13, 0.0004), "containerd": (61, 0.012), "kubelet": (96, 0.021)}
+"""Mebibytes that a daemon holds, and the share of a core that it takes on the average."""
+
+
 def _ps(visit: Visit, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
     """``ps``: the daemons, and the main processes of the containers."""
-    result = toolbox.TOOLS["ps"](visit.ctx, argv, stdin, shell)
-    head, _, rest = result.stdout.partition("\n")
-    lines = [
-        f"root       {pid:>5}  0.8  0.4 1914228 98104 ?      Ssl  00:00   0:00 {_COMMANDS[name]}\n"
-        for pid, name in _daemons(visit)
-    ]
-    return ExecResult(f"{head}\n{''.join(lines)}{rest}", exit_code=result.exit_code)
+    ctx = visit.ctx
+    booted, now = commands.machine_of(ctx).booted, ctx.now()
+    rows = []
+    for pid, name in _daemons(visit):
+        size, share = _SIZES.get(name, (3, 0.0001))
+        seconds, state = share * (now - booted) / SECOND, "Ss" if pid == 1 else "Ssl"
+        rows.append(Row(pid, int(pid != 1), booted, _COMMANDS[name], name, size << 20, seconds, state))
+    others = toolbox.visible_processes(ctx)
+    own = max((pid for pid, _ in others), default=2000) + 17
+    return toolbox.list_processes(ctx, argv, [*rows, *toolbox.process_rows(ctx, own, argv, parent=1)])
 
 
 def _service(visit: Visit, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
