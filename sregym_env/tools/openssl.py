@@ -1,6 +1,7 @@
 """``openssl`` on the workstation: what an on-call engineer asks of certificates.
 
-``x509`` shows one, ``s_client`` fetches a server's, ``verify`` checks a chain's dates, ``base64`` codes. Texts are those of
+``x509`` shows one, ``s_client`` fetches a server's, ``verify`` checks a chain's dates, ``base64`` codes; what makes keys and
+certificates is in :mod:`~sregym_env.tools.openssl_issuing`. Texts are those of
 OpenSSL 3.0. ``cryptography`` is imported when the first certificate is looked at.
 """
 
@@ -15,6 +16,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 from sregym_env.cluster.http import HttpCall, HttpExchange
 from sregym_env.cluster.streams import ExecResult
 from sregym_env.shell.shell import Shell
+from sregym_env.tools.openssl_issuing import Issuing
+from sregym_env.tools.openssl_options import LONGEST, Refused, content, flags
 
 if TYPE_CHECKING:
     from cryptography.x509 import Certificate
@@ -22,16 +25,15 @@ if TYPE_CHECKING:
 VERSION = "OpenSSL 3.0.15 3 Sep 2024 (Library: OpenSSL 3.0.15 3 Sep 2024)"
 MOST = 20
 """Certificates of one file that are looked at."""
-LONGEST = 256 * 1024
-"""Characters of a file that are read."""
 
 _X509_BARE = frozenset(
-    "-text -noout -dates -startdate -enddate -subject -issuer -serial -fingerprint -sha256 -sha1 -email -hash "
-    "-subject_hash -issuer_hash -pubkey -modulus -purpose -alias -ocsp_uri -md5".split()
+    "-text -noout -dates -startdate -enddate -subject -issuer -serial -fingerprint -sha256 -sha1 -pubkey -modulus".split()
 )
 _X509_VALUED = frozenset(
     "-in -out -inform -outform -checkend -checkhost -checkip -ext -nameopt -certopt -dateopt".split()
 )
+_SIGNING = frozenset("-req -signkey -key -CA".split())
+"""Options with which ``x509`` makes a certificate."""
 _CLIENT_BARE = frozenset(
     "-showcerts -brief -quiet -tls1_2 -tls1_3 -no_ign_eof -ign_eof -debug -msg -state -prexit -noservername -verify_return_error".split()
 )
@@ -39,8 +41,8 @@ _CLIENT_VALUED = frozenset(
     "-connect -host -port -servername -CAfile -CApath -cert -key -verify -alpn -starttls -cipher -verify_hostname -timeout".split()
 )
 _COMMANDS = frozenset(
-    "asn1parse ca ciphers cms crl dgst dhparam ec ecparam enc genpkey genrsa list ocsp passwd pkcs12 pkcs7 pkcs8 pkey "
-    "rand req rsa s_server s_time smime speed storeutl ts".split()
+    "asn1parse ca ciphers cms crl dgst dhparam enc list ocsp passwd pkcs12 pkcs7 pkcs8 rand s_server s_time smime speed "
+    "storeutl ts".split()
 )
 
 
@@ -56,82 +58,86 @@ class Wire(Protocol):
         ...
 
 
-class _Refused(Exception):
-    """What a command says at its end, with exit code 1."""
-
-
 class Openssl:
     """The program, over one wire."""
 
-    __slots__ = ("_wire",)
+    __slots__ = ("_issuing", "_wire")
 
     def __init__(self, wire: Wire) -> None:
         self._wire = wire
+        self._issuing = Issuing(wire.now)
 
     def run(self, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
         """``openssl COMMAND ...``."""
         words = list(argv[1:])
         verb = words.pop(0) if words else "help"
-        verbs = {"x509": self._x509, "s_client": self._client, "verify": self._verify, "base64": self._base64}
+        verbs = {
+            "x509": self._x509,
+            "s_client": self._client,
+            "verify": self._verify,
+            "base64": self._base64,
+            **self._issuing.commands,
+        }
         if verb in ("version", "-v", "--version"):
             return ExecResult(f"{VERSION if not words or words[0] != '-v' else VERSION.partition(' (')[0]}\n")
         if verb in ("help", "-help", "--help"):
-            text = "help:\n\nStandard commands\nbase64            s_client          verify            version           x509\n"
-            return ExecResult(stderr=text)
+            return ExecResult(stderr=f"help:\n\nStandard commands\n{_columns((*verbs, 'version'))}")
         if verb == "enc" and words[:1] in (["-base64"], ["-a"]):
             verb, words = "base64", words[1:]
         try:
             if verb in verbs:
                 return verbs[verb](words, stdin, shell)
-        except _Refused as error:
+        except Refused as error:
             return ExecResult(stderr=f"{error}\n", exit_code=1)
         if verb in _COMMANDS:
-            text = f"openssl: '{verb}' is not available on this workstation (x509, s_client, verify, base64 and version are)\n"
+            text = f"openssl: '{verb}' is not available on this workstation ({', '.join(verbs)} and version are)\n"
             return ExecResult(stderr=text, exit_code=1)
         return ExecResult(stderr=f"Invalid command '{verb}'; type \"help\" for a list.\n", exit_code=1)
 
     # --- commands ---------------------------------------------------------------------------------
 
     def _x509(self, words: list[str], stdin: str, shell: Shell) -> ExecResult:
-        flags = _flags("x509", words, _X509_BARE, _X509_VALUED)
-        pem = _content(shell, flags["-in"], "x509") if "-in" in flags else stdin
+        if not _SIGNING.isdisjoint(words):
+            return self._issuing.sign(words, stdin, shell)
+        given = flags("x509", words, _X509_BARE, _X509_VALUED)
+        pem = content(shell, given["-in"], "x509") if "-in" in given else stdin
         found = _certificates(pem)
         if not found:
-            where = f" from {flags['-in']}" if "-in" in flags else " from <stdin>"
-            raise _Refused(f"Could not read certificate{where}\nUnable to load certificate")
+            where = f" from {given['-in']}" if "-in" in given else " from <stdin>"
+            raise Refused(f"Could not read certificate{where}\nUnable to load certificate")
         certificate = found[0]
-        parts, ext = [name for name in flags if name in _SHOWN], flags.get("-ext")
+        parts, ext = [name for name in given if name in _SHOWN], given.get("-ext")
         out = "".join(_SHOWN[name](certificate) for name in parts)
         if ext is not None:
             out += _extension(certificate, ext)
-        if "-fingerprint" in flags:
+        if "-fingerprint" in given:
             out += _fingerprint(
-                certificate, "SHA1" if "-sha1" in flags else "SHA256" if "-sha256" in flags else "SHA1"
+                certificate, "SHA1" if "-sha1" in given else "SHA256" if "-sha256" in given else "SHA1"
             )
         code = 0
-        if "-checkend" in flags:
-            if not flags["-checkend"].isdecimal() or len(flags["-checkend"]) > 9:
-                raise _Refused(f'x509: Non-number "{flags["-checkend"]}" for option -checkend')
-            late = self._wire.now() / 1e6 + int(flags["-checkend"])
+        if "-checkend" in given:
+            if not given["-checkend"].isdecimal() or len(given["-checkend"]) > 9:
+                raise Refused(f'x509: Non-number "{given["-checkend"]}" for option -checkend')
+            late = self._wire.now() / 1e6 + int(given["-checkend"])
             code = int(certificate.not_valid_after_utc.timestamp() < late)
             out += "Certificate will expire\n" if code else "Certificate will not expire\n"
-        if "-noout" not in flags:
+        if "-noout" not in given:
             out += _pem(certificate)
-        if "-out" in flags:
-            shell.files.put_text(shell.resolve(flags["-out"]), out)
+        if "-out" in given:
+            shell.files.put_text(shell.resolve(given["-out"]), out)
             out = ""
         return ExecResult(out, exit_code=code)
 
     def _client(self, words: list[str], stdin: str, shell: Shell) -> ExecResult:
-        flags = _flags("s_client", words, _CLIENT_BARE, _CLIENT_VALUED)
-        host, _, port = flags.get(
-            "-connect", f"{flags.get('-host', 'localhost')}:{flags.get('-port', '4433')}"
+        given = flags("s_client", words, _CLIENT_BARE, _CLIENT_VALUED, operand="-connect")
+        host, _, port = given.get(
+            "-connect", f"{given.get('-host', 'localhost')}:{given.get('-port', '4433')}"
         ).rpartition(":")
         if not host or not port.isdecimal() or "/" in host:
-            raise _Refused(
+            raise Refused(
                 "s_client: -connect argument or target parameter malformed or ambiguous\ns_client: Use -help for summary."
             )
-        authorities = _content(shell, flags["-CAfile"], "s_client") if "-CAfile" in flags else ""
+        authorities = content(shell, given["-CAfile"], "s_client") if "-CAfile" in given else ""
         trusted = self._wire.request(HttpCall(f"https://{host}:{port}/", "HEAD", authorities=authorities))
         done = trusted
         if trusted.outcome == "tls" and not trusted.certificate:
@@ -160,34 +166,35 @@ class Openssl:
             )
             wrong = "40A7D5B5D57F0000:error:0A00010B:SSL routines:ssl3_get_record:wrong version number:../ssl/record/ssl3_record.c:354:\n"
             return ExecResult(text, wrong, 1, seconds=done.seconds)
+        errors = _errors(chain, trusted.problem, datetime.fromtimestamp(self._wire.now() // 1_000_000, UTC))
+        shown, told = _session(chain, errors, "-showcerts" in given), _depths(chain, errors)
+        opened, _, rest = shown.partition("\n")
         return ExecResult(
-            _session(chain, trusted.problem, "-showcerts" in flags),
-            _depths(chain, trusted.problem),
-            seconds=done.seconds,
+            shown, told, seconds=done.seconds, chunks=((1, f"{opened}\n"), (2, told), (1, rest))
         )
 
     def _verify(self, words: list[str], stdin: str, shell: Shell) -> ExecResult:
-        flags: dict[str, str] = {}
+        given: dict[str, str] = {}
         operands = []
         rest = list(words)
         while rest:
             word = rest.pop(0)
             if word in ("-CAfile", "-untrusted", "-CApath", "-purpose"):
                 if not rest:
-                    raise _Refused(f"verify: Option {word} needs a value\nverify: Use -help for summary.")
-                flags[word] = rest.pop(0)
+                    raise Refused(f"verify: Option {word} needs a value\nverify: Use -help for summary.")
+                given[word] = rest.pop(0)
             elif word.startswith("-") and word not in ("-verbose", "-x509_strict", "-partial_chain"):
-                raise _Refused(f"verify: Unknown option: {word.lstrip('-')}\nverify: Use -help for summary.")
+                raise Refused(f"verify: Unknown option: {word.lstrip('-')}\nverify: Use -help for summary.")
             elif not word.startswith("-"):
                 operands.append(word)
-        roots = [*_certificates(_content(shell, flags["-CAfile"], "verify"))] if "-CAfile" in flags else []
+        roots = [*_certificates(content(shell, given["-CAfile"], "verify"))] if "-CAfile" in given else []
         between = (
-            [*_certificates(_content(shell, flags["-untrusted"], "verify"))] if "-untrusted" in flags else []
+            [*_certificates(content(shell, given["-untrusted"], "verify"))] if "-untrusted" in given else []
         )
         now = datetime.fromtimestamp(self._wire.now() // 1_000_000, UTC)
         out = errors = ""
         for name in operands or ["-"]:
-            pem = stdin if name == "-" else _content(shell, name, "verify")
+            pem = stdin if name == "-" else content(shell, name, "verify")
             found = _certificates(pem)
             if not found:
                 errors += f"Could not read certificate file from {name}\nUnable to load certificate file\n"
@@ -201,59 +208,31 @@ class Openssl:
         return ExecResult(out, errors, 2 if errors else 0)
 
     def _base64(self, words: list[str], stdin: str, shell: Shell) -> ExecResult:
-        flags = _flags("base64", words, frozenset(("-d", "-A", "-e", "-a")), frozenset(("-in", "-out")))
-        text = _content(shell, flags["-in"], "base64") if "-in" in flags else stdin
+        given = flags("base64", words, frozenset(("-d", "-A", "-e", "-a")), frozenset(("-in", "-out")))
+        text = content(shell, given["-in"], "base64") if "-in" in given else stdin
         data = text.encode("utf-8", "surrogateescape")
-        if "-d" in flags:
+        if "-d" in given:
             try:
                 out = base64.b64decode(data).decode("utf-8", "surrogateescape")
             except (binascii.Error, ValueError):
-                raise _Refused("error reading input file") from None
+                raise Refused("error reading input file") from None
         else:
             whole = base64.b64encode(data).decode()
             out = (
                 whole
-                if "-A" in flags
+                if "-A" in given
                 else "".join(f"{whole[at : at + 64]}\n" for at in range(0, len(whole), 64))
             )
-        if "-out" in flags:
-            shell.files.put_text(shell.resolve(flags["-out"]), out)
+        if "-out" in given:
+            shell.files.put_text(shell.resolve(given["-out"]), out)
             out = ""
         return ExecResult(out)
 
 
-# --- arguments ------------------------------------------------------------------------------------
-
-
-def _flags(verb: str, words: list[str], bare: frozenset[str], valued: frozenset[str]) -> dict[str, str]:
-    """Options in the order in which they were given. Raises _Refused."""
-    found: dict[str, str] = {}
-    rest = list(words)
-    while rest:
-        word = rest.pop(0)
-        name = word[1:] if word.startswith("--") else word
-        if name in valued:
-            if not rest:
-                raise _Refused(f"{verb}: Option {name} needs a value\n{verb}: Use -help for summary.")
-            found[name] = rest.pop(0)
-        elif name in bare:
-            found[name] = ""
-        elif name.startswith("-"):
-            raise _Refused(f"{verb}: Unknown option: {name.lstrip('-')}\n{verb}: Use -help for summary.")
-        elif verb == "s_client" and "-connect" not in found:
-            found["-connect"] = name
-        else:
-            raise _Refused(f'{verb}: Extra option: "{word}"\n{verb}: Use -help for summary.')
-    return found
-
-
-def _content(shell: Shell, path: str, verb: str) -> str:
-    text = shell.files.text(shell.resolve(path))
-    if text is None:
-        raise _Refused(
-            f'Can\'t open "{path}" for reading, No such file or directory\n{verb}: Could not read {path}'
-        )
-    return text[:LONGEST]
+def _columns(names: Sequence[str]) -> str:
+    listed = sorted(names)
+    rows = (listed[at : at + 4] for at in range(0, len(listed), 4))
+    return "".join("".join(f"{name:<18}" for name in row).rstrip() + "\n" for row in rows)
 
 
 # --- certificates ---------------------------------------------------------------------------------
@@ -419,6 +398,28 @@ def _end(certificate: Certificate) -> str:
     return f"notAfter={_stamp(certificate.not_valid_after_utc)}\n"
 
 
+def _serial(certificate: Certificate) -> str:
+    digits = f"{certificate.serial_number:X}"
+    return f"serial={digits.rjust(len(digits) + len(digits) % 2, '0')}\n"
+
+
+def _public(certificate: Certificate) -> str:
+    from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+
+    return certificate.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo).decode()
+
+
+def _modulus(certificate: Certificate) -> str:
+    from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
+
+    key = certificate.public_key()
+    return (
+        f"Modulus={key.public_numbers().n:X}\n"
+        if isinstance(key, RSAPublicKey)
+        else "Modulus=No modulus for this public key type\n"
+    )
+
+
 _SHOWN: Mapping[str, Any] = {
     "-text": _text,
     "-dates": lambda certificate: _start(certificate) + _end(certificate),
@@ -426,7 +427,9 @@ _SHOWN: Mapping[str, Any] = {
     "-enddate": _end,
     "-subject": lambda certificate: f"subject={_name(certificate.subject)}\n",
     "-issuer": lambda certificate: f"issuer={_name(certificate.issuer)}\n",
-    "-serial": lambda certificate: f"serial={certificate.serial_number:X}\n",
+    "-serial": _serial,
+    "-pubkey": _public,
+    "-modulus": _modulus,
 }
 """What ``x509`` shows, by option."""
 
@@ -461,30 +464,42 @@ def _judged(
     return 22, "certificate chain too long", depth, present
 
 
-def _verified(problem: str) -> str:
-    """The reason that curl gives, in the words of ``s_client``; empty where nothing is wrong."""
-    words = {
-        "certificate has expired": "10 (certificate has expired)",
-        "not yet valid": "9 (certificate is not yet valid)",
-        "self-signed certificate in": "19 (self-signed certificate in certificate chain)",
-        "self-signed": "18 (self-signed certificate)",
-    }
-    return next(
-        (code for text, code in words.items() if text in problem),
-        "20 (unable to get local issuer certificate)" if problem else "",
-    )
+_REASONS = {
+    9: "certificate is not yet valid",
+    10: "certificate has expired",
+    18: "self-signed certificate",
+    19: "self-signed certificate in certificate chain",
+    20: "unable to get local issuer certificate",
+    21: "unable to verify the first certificate",
+}
 
 
-def _depths(chain: list[Certificate], problem: str) -> str:
-    out = "".join(f"depth={at} {_name(chain[at].subject)}\n" for at in reversed(range(len(chain))))
-    code = _verified(problem)
-    if code:
-        number, _, reason = code.partition(" ")
-        out += f"verify error:num={number}:{reason.strip('()')}\nverify return:1\n"
-    return out + f"depth=0 {_name(chain[0].subject)}\nverify return:1\n"
+def _errors(chain: list[Certificate], problem: str, now: datetime) -> tuple[int, ...]:
+    """What ``s_client`` says of a chain that curl does not trust: it goes on, and asks for the dates all the same."""
+    if not problem:
+        return ()
+    dates = 9 if now < chain[0].not_valid_before_utc else 10 if now > chain[0].not_valid_after_utc else 0
+    if "certificate has expired" in problem or "not yet valid" in problem:
+        return (dates or 10,)
+    if "self-signed" in problem:
+        first: tuple[int, ...] = (19 if "in certificate chain" in problem else 18,)
+    else:
+        first = (20, 21) if len(chain) == 1 else (20,)
+    return (*first, dates) if dates else first
 
 
-def _session(chain: list[Certificate], problem: str, every: bool) -> str:
+def _depths(chain: list[Certificate], errors: Sequence[int]) -> str:
+    out = "".join(f"depth={at} {_name(chain[at].subject)}\n" for at in reversed(range(1, len(chain))))
+    last = f"depth=0 {_name(chain[0].subject)}\n"
+    dates = ""
+    for number in errors:
+        if number in (9, 10):
+            dates = _end(chain[0]) if number == 10 else _start(chain[0])
+        out += f"{last}verify error:num={number}:{_REASONS[number]}\n{dates}verify return:1\n"
+    return f"{out}{last}{dates}verify return:1\n"
+
+
+def _session(chain: list[Certificate], errors: Sequence[int], every: bool) -> str:
     listed = ""
     for at, certificate in enumerate(chain):
         kind, bits, _ = _key(certificate)
@@ -497,7 +512,8 @@ def _session(chain: list[Certificate], problem: str, every: bool) -> str:
             listed += _pem(certificate)
     first = chain[0]
     own = "" if every else _pem(first)
-    code = _verified(problem) or "0 (ok)"
+    # The last one is what the verification ended with.
+    code = f"{errors[-1]} ({_REASONS[errors[-1]]})" if errors else "0 (ok)"
     return (
         f"CONNECTED(00000003)\n---\nCertificate chain\n{listed}---\nServer certificate\n{own}subject={_name(first.subject)}\n"
         f"issuer={_name(first.issuer)}\n---\nNo client certificate CA names sent\nServer Temp Key: X25519, 253 bits\n---\n"

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sregym_env.cluster.key_pairs import pair_problem
 from sregym_env.runtime.clock import DAY, EPOCH, HOUR
 from sregym_env.sim.network import tls
 from tests.sim.admission.webhook_world import HOST, Pair, pair, self_signed
@@ -120,4 +121,4 @@ def test_curl(presented: str, roots: str, host: str, now: int, text: str) -> Non
     ],
 )
 def test_what_a_server_can_load(certificate: str, key: str, text: str) -> None:
-    assert tls.pair_problem(certificate, key) == text
+    assert pair_problem(certificate, key) == text

@@ -325,7 +325,7 @@ def _attempt(request: Request, done: HttpExchange, host: str, port: int) -> str:
     reason = reasons.get(done.outcome)
     if done.phase == "connect" and reason:
         lines.append(f"* connect to {done.address} port {port} failed: {reason}")
-    lines += [f"* {_failure(request, done, host, port)[1]}", "* Closing connection"]
+    lines += [f"* {_failure(request, done, host, port)[1].splitlines()[0]}", "* Closing connection"]
     return "".join(f"{line}\n" for line in lines)
 
 

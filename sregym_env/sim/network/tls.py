@@ -16,6 +16,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
+from sregym_env.cluster.key_pairs import certificates
 from sregym_env.kube.durations import rfc3339
 from sregym_env.kube.status import go_quote
 from sregym_env.runtime.clock import SECOND
@@ -28,8 +29,6 @@ DEEPEST = 8
 
 NO_CERTIFICATES = "unable to load root certificates: unable to parse bytes as PEM block"
 """What client-go says of a bundle of authorities without any certificate in it."""
-
-_BEGIN = "-----BEGIN CERTIFICATE-----"
 
 
 class Tls(NamedTuple):
@@ -64,21 +63,6 @@ class Facts(NamedTuple):
     """Whether its key usage, if any, allows signing certificates."""
     serves: bool
     """Whether its extended key usage, if any, allows authenticating servers."""
-
-
-@lru_cache(maxsize=512)
-def certificates(pem: str) -> tuple[Certificate, ...]:
-    """The certificates of a PEM text in order; blocks that cannot be parsed are left out."""
-    from cryptography import x509
-
-    found = []
-    for block in pem.split(_BEGIN)[1:]:
-        text = f"{_BEGIN}{block.partition('-----END')[0]}-----END CERTIFICATE-----\n"
-        try:
-            found.append(x509.load_pem_x509_certificate(text.encode()))
-        except ValueError:
-            continue
-    return tuple(found)
 
 
 @lru_cache(maxsize=512)
@@ -321,43 +305,4 @@ def path_problem(chain: tuple[Certificate, ...], roots: tuple[Certificate, ...],
             return "certificate is not yet valid"
         if now > known.ends:
             return "certificate has expired"
-    return ""
-
-
-# --- servers --------------------------------------------------------------------------------------------
-
-
-def pair_problem(certificate: str, key: str) -> str:
-    """Why ``tls.X509KeyPair`` refuses a certificate and a private key (PEM texts); empty if it takes them."""
-    if "-----BEGIN" not in certificate:
-        return "tls: failed to find any PEM data in certificate input"
-    if _BEGIN not in certificate:
-        return (
-            'tls: failed to find "CERTIFICATE" PEM block in certificate input after skipping PEM blocks of '
-            "the following types: " + f"[{certificate.partition('-----BEGIN ')[2].partition('-----')[0]}]"
-        )
-    if "-----BEGIN" not in key:
-        return "tls: failed to find any PEM data in key input"
-    if "PRIVATE KEY-----" not in key:
-        return "tls: found a certificate rather than a key in the PEM for the private key"
-    found = certificates(certificate)
-    if not found:
-        return "x509: malformed certificate"
-    return _mismatch(found[0], key)
-
-
-@lru_cache(maxsize=128)
-def _mismatch(certificate: Certificate, key: str) -> str:
-    from cryptography.exceptions import UnsupportedAlgorithm
-    from cryptography.hazmat.primitives import serialization
-
-    form = serialization.PublicFormat.SubjectPublicKeyInfo
-    encoding = serialization.Encoding.DER
-    try:
-        private = serialization.load_pem_private_key(key.encode(), None)
-    except (ValueError, TypeError, UnsupportedAlgorithm):
-        return "tls: failed to parse private key"
-    ours = private.public_key().public_bytes(encoding, form)
-    if ours != certificate.public_key().public_bytes(encoding, form):
-        return "tls: private key does not match public key"
     return ""

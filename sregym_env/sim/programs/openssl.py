@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from sregym_env.cluster.key_pairs import certificates
 from sregym_env.cluster.streams import ExecResult
 from sregym_env.runtime.clock import SECOND
 from sregym_env.runtime.numbers import whole
@@ -106,11 +107,11 @@ def _verified(shell: Shell, name: str, stdin: str, roots: str, above: str, at: i
             "",
             f"Could not open file or uri for loading certificate file from {name}\n{_no_such(name)}Unable to load certificate file\n",
         )
-    chain = tls.certificates(text)
+    chain = certificates(text)
     if not chain:
         return "", f"Could not read certificate file from {shown}\nUnable to load certificate file\n"
     # What an end certificate's file holds beside it is not looked at.
-    problem = tls.path_problem((chain[0], *tls.certificates(above)), tls.certificates(roots), at)
+    problem = tls.path_problem((chain[0], *certificates(above)), certificates(roots), at)
     if not problem:
         return f"{shown}: OK\n", ""
     return "", (
@@ -142,7 +143,7 @@ def _x509(words: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
     if isinstance(asked, str):
         return _failed(f"x509: Unknown option: {asked[:80]}\nx509: Use -help for summary.\n")
     text = _text(shell, asked.path) if asked.path else stdin
-    found = tls.certificates(text or "")
+    found = certificates(text or "")
     if not found:
         problem = _no_such(asked.path) if text is None else ""
         where = asked.path or "<stdin>"

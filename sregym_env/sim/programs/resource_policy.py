@@ -12,9 +12,9 @@ from typing import Any
 
 import orjson
 
+from sregym_env.cluster.key_pairs import pair_problem
 from sregym_env.kube.durations import rfc3339_micro
 from sregym_env.kube.quantity import nano
-from sregym_env.sim.network import tls
 from sregym_env.sim.processes.context import ProcessContext
 from sregym_env.sim.programs.defaults import MIB, Quiet
 from sregym_env.sim.programs.yaml_files import document, under
@@ -105,7 +105,7 @@ class ResourcePolicy(Quiet):
         try:
             flags = flags_of(list(ctx.process.argv))
             texts = [ctx.read(flags[name]) for name in ("tls-cert-file", "tls-private-key-file")]
-            problem = tls.pair_problem(*texts)
+            problem = pair_problem(*texts)
             if problem:
                 raise ValueError(problem)
             ceilings = ceilings_of(ctx.read(flags["policy"]))

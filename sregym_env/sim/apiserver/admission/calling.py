@@ -14,6 +14,7 @@ from posixpath import normpath
 from typing import Any
 from urllib.parse import urlsplit
 
+from sregym_env.cluster.key_pairs import certificates
 from sregym_env.kube.durations import rfc3339_micro
 from sregym_env.kube.status import go_quote
 from sregym_env.kube.types import Manifest
@@ -71,7 +72,7 @@ def target_of(client: Mapping[str, Any]) -> Target:
         authorities = b64decode(bundle).decode("utf-8", "replace")
     except ValueError:
         authorities = ""
-    broken = bool(bundle) and not tls.certificates(authorities)
+    broken = bool(bundle) and not certificates(authorities)
     service = client.get("service")
     if service is None:
         parts = urlsplit(client.get("url") or "")

@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 
 import orjson
 
+from sregym_env.cluster.key_pairs import pair_problem
 from sregym_env.kube.durations import rfc3339_micro
 from sregym_env.kube.status import go_quote
 from sregym_env.runtime.numbers import whole
-from sregym_env.sim.network import tls
 from sregym_env.sim.processes.context import ProcessContext
 from sregym_env.sim.world.program import HttpResponse
 
@@ -151,7 +151,7 @@ def key_pair(ctx: ProcessContext, certificate: str, key: str) -> tuple[str, str]
             return "", f"open {path}: no such file or directory"
         except OSError:
             return "", f"read {path}: input/output error"
-    return texts[0], tls.pair_problem(texts[0], texts[1])
+    return texts[0], pair_problem(texts[0], texts[1])
 
 
 SUBCOMMANDS = tuple(sorted(FLAGS))

@@ -9,6 +9,7 @@ import posixpath
 import re
 from collections.abc import Iterator
 
+from sregym_env.cluster.key_pairs import pair_problem
 from sregym_env.kube.types import Manifest
 from sregym_env.kube.yamlout import to_compact_json
 from sregym_env.shell.files import readable
@@ -19,7 +20,6 @@ from sregym_env.tools.kubectl.flags import Flag
 
 _KEY = re.compile(r"[-._a-zA-Z0-9]+\Z")
 _ENV_NAME = re.compile(r"[-._a-zA-Z][-._a-zA-Z0-9]*\Z")
-_PEM = re.compile(r"-----BEGIN [A-Z ]+-----\n.+\n-----END [A-Z ]+-----", re.DOTALL)
 _HASH_LETTERS = str.maketrans("013ae", "ghkmt")
 
 
@@ -138,9 +138,9 @@ def _tls(call: Call, name: str) -> Manifest:
     unreadable = "Cannot read file {path}, open {path}: no such file or directory"
     certificate = read(call, call.flags["cert"], unreadable)
     key = read(call, call.flags["key"], unreadable)
-    for text, what in ((certificate, "certificate"), (key, "key")):
-        if not _PEM.search(text):
-            raise failure(f"tls: failed to find any PEM data in {what} input")
+    problem = pair_problem(certificate, key)
+    if problem:
+        raise failure(problem)
     data = _encoded({"tls.crt": certificate, "tls.key": key})
     return _hashed(call, name, "Secret", {"type": "kubernetes.io/tls", "data": data})
 

@@ -1,0 +1,58 @@
+"""What the commands of ``openssl`` have in common: options, files, what they end with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from sregym_env.shell.shell import Shell
+
+LONGEST = 256 * 1024
+"""Characters of a file that are read."""
+
+
+class Refused(Exception):
+    """What a command says at its end, with exit code 1."""
+
+
+def flags(
+    verb: str,
+    words: Iterable[str],
+    bare: frozenset[str],
+    valued: frozenset[str],
+    *,
+    repeated: str = "",
+    operand: str = "",
+) -> dict[str, str]:
+    """Options in the order in which they were given, by their names. Raises Refused.
+
+    Values of the option ``repeated`` are put together, a line each; a word that is no option is that of the option ``operand``.
+    """
+    found: dict[str, str] = {}
+    rest = list(words)
+    while rest:
+        word = rest.pop(0)
+        name = word[1:] if word.startswith("--") else word
+        if name in valued:
+            if not rest:
+                raise Refused(f"{verb}: Option {name} needs a value\n{verb}: Use -help for summary.")
+            value = rest.pop(0)
+            found[name] = f"{found[name]}\n{value}" if name == repeated and name in found else value
+        elif name in bare:
+            found[name] = ""
+        elif name.startswith("-"):
+            raise Refused(f"{verb}: Unknown option: {name.lstrip('-')}\n{verb}: Use -help for summary.")
+        elif operand and operand not in found:
+            found[operand] = name
+        else:
+            raise Refused(f'{verb}: Extra option: "{word}"\n{verb}: Use -help for summary.')
+    return found
+
+
+def content(shell: Shell, path: str, verb: str) -> str:
+    """The text of a file. Raises Refused."""
+    text = shell.files.text(shell.resolve(path))
+    if text is None:
+        raise Refused(
+            f'Can\'t open "{path}" for reading, No such file or directory\n{verb}: Could not read {path}'
+        )
+    return text[:LONGEST]
