@@ -7,9 +7,12 @@ from collections.abc import Sequence
 import pytest
 
 from sregym_env import apps
+from sregym_env.cluster.identity import ADMIN
 from sregym_env.cluster.streams import ExecResult
 from sregym_env.sim.bringup.deploy import deployed_world
 from sregym_env.sim.embedded import EmbeddedWorld
+from sregym_env.sim.programs import exec as container_exec
+from sregym_env.tools.workstation import Workstation
 
 APP = apps.app("social-network")
 NS = APP.namespace
@@ -30,7 +33,22 @@ def pod(world: EmbeddedWorld, component: str = NAME) -> str:
 
 
 def cli(world: EmbeddedWorld, *words: str, stdin: str = "", component: str = NAME) -> ExecResult:
-    return world.cluster.exec(NS, pod(world, component), ["redis-cli", *words], stdin=stdin)
+    return world.cluster.exec(NS, pod(world, component), ["redis-cli", "--no-raw", *words], stdin=stdin)
+
+
+def test_replies_are_raw_but_on_a_terminal(world: EmbeddedWorld) -> None:
+    desk = Workstation(world, ADMIN)
+    words = f"-n {NS} {pod(world)} -- redis-cli config get maxmemory"
+    assert desk.run(f"kubectl exec {words}").text == "maxmemory\n0\n"
+    assert desk.run(f"kubectl exec {words} --no-raw").exit_code == 0
+    there = world.store.get("pods", NS, pod(world))
+    assert there is not None
+    asked = ["redis-cli", "config", "get", "maxmemory"]
+    seen, piped = (
+        container_exec.begin(world, there, there["spec"]["containers"][0]["name"], asked, tty=tty)
+        for tty in (True, False)
+    )
+    assert (seen.stdout, piped.stdout) == ('1) "maxmemory"\r\n2) "0"\r\n', "maxmemory\n0\n")
 
 
 def configured(world: EmbeddedWorld, text: str) -> None:

@@ -27,12 +27,14 @@ class WrongBytes(OSError):
 class ProcessContext:
     """What one process can see and do. Cheap to make; make one per occasion and throw it away."""
 
-    __slots__ = ("_evaluation", "process", "world")
+    __slots__ = ("_evaluation", "on_terminal", "process", "world")
 
     def __init__(self, world: SimWorld, process: Process, evaluation: Evaluation | None = None) -> None:
         self.world = world
         self.process = process
         self._evaluation = evaluation
+        self.on_terminal = False
+        """Whether what a command prints is seen on a terminal (``kubectl exec -t``)."""
 
     def unnoted(self) -> None:
         """Say that what is found out now follows from something that nobody notes: the clock, a file."""

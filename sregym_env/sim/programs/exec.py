@@ -27,7 +27,9 @@ def begin(world: SimWorld, pod: Manifest, container: str, argv: Sequence[str], *
     if process is None or refused is not None or pids.full(world, process.node):
         result = refused or run(world, pod, container, argv)
         return Turn(None, result.stdout, result.stderr, result.exit_code, result.seconds)
-    return consoles.begin(ProcessContext(world, process), argv, tty=tty)
+    ctx = ProcessContext(world, process)
+    ctx.on_terminal = tty
+    return consoles.begin(ctx, argv, tty=tty)
 
 
 def go_on(
@@ -38,6 +40,7 @@ def go_on(
     if process is None or process.restart != restart:
         return None
     ctx = ProcessContext(world, process)
+    ctx.on_terminal = console.tty
     turn = consoles.feed(ctx, console, data) if data else Turn(console)
     if end and turn.console is not None:
         last = consoles.close(ctx, turn.console)

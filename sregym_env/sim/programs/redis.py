@@ -155,11 +155,10 @@ def _log(ctx: ProcessContext, role: str, mark: str, text: str) -> None:
 # --- the client ---------------------------------------------------------------------------------------------
 
 
-def client(
-    ctx: ProcessContext, argv: Sequence[str], stdin: str, *, program: str = "Redis", raw: bool = False
-) -> ExecResult:
-    """``redis-cli``: one command from the command line, or one per line of its input."""
+def client(ctx: ProcessContext, argv: Sequence[str], stdin: str, *, program: str = "Redis") -> ExecResult:
+    """``redis-cli``: one command from the command line, or one per line of its input; raw where nobody sees it on a terminal."""
     env = ctx.process.env
+    raw = not (ctx.on_terminal or ctx.process.tty)
     host, port, words = "127.0.0.1", PORT, list(argv[1:])
     given = env.get("VALKEYCLI_AUTH" if program == "Valkey" else "REDISCLI_AUTH") or env.get(
         "REDISCLI_AUTH", ""

@@ -48,7 +48,7 @@ Reply = Status | Error | str | int | None | tuple[Any, ...]
 def shown(reply: Reply, *, raw: bool) -> str:
     """A reply as the client prints it: for a terminal, or ``raw``."""
     if isinstance(reply, Error):
-        return str(reply) if raw else f"(error) {reply}"
+        return f"{reply}\n" if raw else f"(error) {reply}"
     if isinstance(reply, Status):
         return str(reply)
     if raw:

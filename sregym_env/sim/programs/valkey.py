@@ -19,5 +19,5 @@ class Valkey(Redis):
     @property
     def commands(self) -> Mapping[str, Command]:
         """``valkey-cli``, also under its old name. Without a terminal replies are printed raw."""
-        command = partial(client, program="Valkey", raw=True)
+        command = partial(client, program="Valkey")
         return {"valkey-cli": command, "redis-cli": command}

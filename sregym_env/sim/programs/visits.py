@@ -125,7 +125,9 @@ class Visit:
         if present is None or present.restart != process.restart:
             self._end(GONE)
         else:
+            terminal = self._ctx.on_terminal
             self._ctx = ProcessContext(self._ctx.world, present)
+            self._ctx.on_terminal = terminal
 
     def _end(self, code: int) -> None:
         self.code = code
