@@ -16,11 +16,12 @@ from typing import TYPE_CHECKING, Any, Protocol
 from sregym_env.cluster.http import HttpCall, HttpExchange
 from sregym_env.cluster.streams import ExecResult
 from sregym_env.shell.shell import Shell
-from sregym_env.tools.openssl_issuing import Issuing
 from sregym_env.tools.openssl_options import LONGEST, Refused, content, flags
 
 if TYPE_CHECKING:
     from cryptography.x509 import Certificate
+
+    from sregym_env.tools.openssl_issuing import Issuing
 
 VERSION = "OpenSSL 3.0.15 3 Sep 2024 (Library: OpenSSL 3.0.15 3 Sep 2024)"
 MOST = 20
@@ -32,6 +33,8 @@ _X509_BARE = frozenset(
 _X509_VALUED = frozenset(
     "-in -out -inform -outform -checkend -checkhost -checkip -ext -nameopt -certopt -dateopt".split()
 )
+_MAKING = frozenset("genrsa genpkey ecparam pkey rsa ec req".split())
+"""Commands that make keys, requests and certificates."""
 _SIGNING = frozenset("-req -signkey -key -CA".split())
 """Options with which ``x509`` makes a certificate."""
 _CLIENT_BARE = frozenset(
@@ -61,11 +64,16 @@ class Wire(Protocol):
 class Openssl:
     """The program, over one wire."""
 
-    __slots__ = ("_issuing", "_wire")
+    __slots__ = ("_wire",)
 
     def __init__(self, wire: Wire) -> None:
         self._wire = wire
-        self._issuing = Issuing(wire.now)
+
+    @property
+    def _issuing(self) -> Issuing:
+        from sregym_env.tools.openssl_issuing import Issuing
+
+        return Issuing(self._wire.now)
 
     def run(self, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
         """``openssl COMMAND ...``."""
@@ -76,21 +84,22 @@ class Openssl:
             "s_client": self._client,
             "verify": self._verify,
             "base64": self._base64,
-            **self._issuing.commands,
         }
         if verb in ("version", "-v", "--version"):
             return ExecResult(f"{VERSION if not words or words[0] != '-v' else VERSION.partition(' (')[0]}\n")
         if verb in ("help", "-help", "--help"):
-            return ExecResult(stderr=f"help:\n\nStandard commands\n{_columns((*verbs, 'version'))}")
+            return ExecResult(stderr=f"help:\n\nStandard commands\n{_columns((*verbs, *_MAKING, 'version'))}")
         if verb == "enc" and words[:1] in (["-base64"], ["-a"]):
             verb, words = "base64", words[1:]
         try:
+            if verb in _MAKING:
+                return self._issuing.run(verb, words, stdin, shell)
             if verb in verbs:
                 return verbs[verb](words, stdin, shell)
         except Refused as error:
             return ExecResult(stderr=f"{error}\n", exit_code=1)
         if verb in _COMMANDS:
-            text = f"openssl: '{verb}' is not available on this workstation ({', '.join(verbs)} and version are)\n"
+            text = f"openssl: '{verb}' is not available on this workstation ({', '.join((*verbs, *sorted(_MAKING)))} and version are)\n"
             return ExecResult(stderr=text, exit_code=1)
         return ExecResult(stderr=f"Invalid command '{verb}'; type \"help\" for a list.\n", exit_code=1)
 
@@ -98,7 +107,7 @@ class Openssl:
 
     def _x509(self, words: list[str], stdin: str, shell: Shell) -> ExecResult:
         if not _SIGNING.isdisjoint(words):
-            return self._issuing.sign(words, stdin, shell)
+            return self._issuing.run("x509", words, stdin, shell)
         given = flags("x509", words, _X509_BARE, _X509_VALUED)
         pem = content(shell, given["-in"], "x509") if "-in" in given else stdin
         found = _certificates(pem)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from ipaddress import ip_address
-from typing import TYPE_CHECKING
+
+from cryptography import x509
+from cryptography.x509 import ExtensionType, GeneralName, Name
+from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from sregym_env.runtime.numbers import whole
 from sregym_env.tools.openssl_options import Refused
-
-if TYPE_CHECKING:
-    from cryptography.x509 import ExtensionType, GeneralName, Name
 
 Section = dict[str, str]
 Config = Mapping[str, Section]
@@ -69,9 +69,6 @@ def subject(verb: str, text: str) -> Name:
 
 def named(verb: str, pairs: Iterable[tuple[str, str]]) -> Name:
     """A name of attributes and their values; those whose value is empty are left out. Raises Refused."""
-    from cryptography import x509
-    from cryptography.x509.oid import NameOID
-
     attributes = []
     for key, value in pairs:
         # Configuration files number what occurs more than once: 0.organizationName.
@@ -113,8 +110,6 @@ def extensions(
 
 
 def _alternative_names(words: list[str], config: Config) -> ExtensionType:
-    from cryptography import x509
-
     listed: list[GeneralName] = []
     for word in words:
         if word.startswith("@"):
@@ -126,8 +121,6 @@ def _alternative_names(words: list[str], config: Config) -> ExtensionType:
 
 
 def _general(kind: str, value: str) -> GeneralName:
-    from cryptography import x509
-
     if kind == "DNS":
         return x509.DNSName(value)
     if kind == "IP":
@@ -140,8 +133,6 @@ def _general(kind: str, value: str) -> GeneralName:
 
 
 def _constraints(words: list[str], config: Config) -> ExtensionType:
-    from cryptography import x509
-
     given = dict(word.partition(":")[::2] for word in words)
     authority = given.get("CA", "FALSE").upper() == "TRUE"
     length = whole(given["pathlen"], -1) if "pathlen" in given and authority else None
@@ -149,16 +140,11 @@ def _constraints(words: list[str], config: Config) -> ExtensionType:
 
 
 def _usage(words: list[str], config: Config) -> ExtensionType:
-    from cryptography import x509
-
     wanted = {_USAGES[word] for word in words}
     return x509.KeyUsage(**{name: name in wanted for name in set(_USAGES.values())})
 
 
 def _extended(words: list[str], config: Config) -> ExtensionType:
-    from cryptography import x509
-    from cryptography.x509.oid import ExtendedKeyUsageOID
-
     return x509.ExtendedKeyUsage([getattr(ExtendedKeyUsageOID, _EXTENDED[word]) for word in words])
 
 

@@ -9,19 +9,23 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
+
+from cryptography import x509
+from cryptography.exceptions import UnsupportedAlgorithm
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePrivateKey
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+from cryptography.x509 import Certificate, CertificateSigningRequest, Name
 
 from sregym_env.cluster.streams import ExecResult
 from sregym_env.runtime.numbers import whole
 from sregym_env.shell.shell import Shell
 from sregym_env.tools import openssl_extensions as ext
 from sregym_env.tools import openssl_keys as keys
+from sregym_env.tools.openssl_keys import PrivateKey
 from sregym_env.tools.openssl_options import Refused, content, flags
-
-if TYPE_CHECKING:
-    from cryptography.x509 import Certificate, CertificateSigningRequest, Name
-
-    from sregym_env.tools.openssl_keys import PrivateKey
 
 DAYS = 30
 """For which a certificate is valid where nobody says."""
@@ -56,10 +60,17 @@ class Issuing:
     def __init__(self, now: Callable[[], int]) -> None:
         self._now = now
 
+    def run(self, verb: str, words: list[str], stdin: str, shell: Shell) -> ExecResult:
+        """One of the commands. Raises Refused, whatever files hold: what is in them may be anything."""
+        try:
+            return self._commands[verb](words, stdin, shell)
+        except (ValueError, TypeError, UnsupportedAlgorithm, x509.DuplicateExtension) as error:
+            raise Refused(f"{verb}: {str(error)[:200]}") from None
+
     @property
-    def commands(self) -> Mapping[str, Callable[[list[str], str, Shell], ExecResult]]:
-        """By their names."""
+    def _commands(self) -> Mapping[str, Callable[[list[str], str, Shell], ExecResult]]:
         return {
+            "x509": self._sign,
             "genrsa": self._genrsa,
             "genpkey": self._genpkey,
             "ecparam": self._ecparam,
@@ -172,8 +183,6 @@ class Issuing:
     def _signed_request(
         self, subject: Name, key: PrivateKey, listed: Mapping[str, tuple[Any, bool]]
     ) -> CertificateSigningRequest:
-        from cryptography import x509
-
         builder = x509.CertificateSigningRequestBuilder().subject_name(subject)
         for value, critical in listed.values():
             if value is not None:
@@ -182,7 +191,7 @@ class Issuing:
 
     # --- what others ask for ----------------------------------------------------------------------
 
-    def sign(self, words: list[str], stdin: str, shell: Shell) -> ExecResult:
+    def _sign(self, words: list[str], stdin: str, shell: Shell) -> ExecResult:
         """``openssl x509 -req``: a certificate for a request, of an authority (``-CA``) or of the request's own key; and, without
         ``-req``, one like another of the same key (``-key``, ``-signkey``)."""
         given = flags("x509", words, _SIGN_BARE, _SIGN_VALUED)
@@ -215,8 +224,6 @@ class Issuing:
         given: Mapping[str, str],
         listed: Mapping[str, tuple[Any, bool]],
     ) -> Certificate:
-        from cryptography import x509
-
         days = whole(given.get("-days", str(DAYS)), -1)
         if not 0 <= days <= LONGEST_DAYS:
             raise Refused(
@@ -273,9 +280,6 @@ def _issuer(given: Mapping[str, str], subject: Name, shell: Shell) -> Issuer:
 
 
 def _request(pem: str, where: str) -> CertificateSigningRequest:
-    from cryptography import x509
-    from cryptography.exceptions import UnsupportedAlgorithm
-
     try:
         found = x509.load_pem_x509_csr(pem.encode("utf-8", "replace"))
         valid = found.is_signature_valid
@@ -287,8 +291,6 @@ def _request(pem: str, where: str) -> CertificateSigningRequest:
 
 
 def _certificate(pem: str, where: str) -> Certificate:
-    from cryptography import x509
-
     try:
         return x509.load_pem_x509_certificate(pem.encode("utf-8", "replace"))
     except ValueError:
@@ -296,8 +298,6 @@ def _certificate(pem: str, where: str) -> Certificate:
 
 
 def _of_the_keys(name: str, public: Any, issuer: Issuer) -> Any:
-    from cryptography import x509
-
     if name == "subjectKeyIdentifier":
         return x509.SubjectKeyIdentifier.from_public_key(public)
     return x509.AuthorityKeyIdentifier.from_issuer_public_key(issuer.key.public_key())
@@ -305,21 +305,14 @@ def _of_the_keys(name: str, public: Any, issuer: Issuer) -> Any:
 
 def _digest(key: PrivateKey) -> Any:
     """Always SHA-256, which is the default; Ed25519 has its own."""
-    from cryptography.hazmat.primitives import hashes
-    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-
     return None if isinstance(key, Ed25519PrivateKey) else hashes.SHA256()
 
 
 def _deterministic(key: PrivateKey) -> bool | None:
-    from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePrivateKey
-
     return True if isinstance(key, EllipticCurvePrivateKey) else None
 
 
 def _pem(made: Certificate | CertificateSigningRequest) -> str:
-    from cryptography.hazmat.primitives.serialization import Encoding
-
     return made.public_bytes(Encoding.PEM).decode()
 
 
@@ -328,8 +321,6 @@ def _spelled(name: Name) -> str:
 
 
 def _shown(request: CertificateSigningRequest, given: Mapping[str, str]) -> str:
-    from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
-
     out = "Certificate request self-signature verify OK\n" if "-verify" in given else ""
     if "-text" in given:
         names = ", ".join(each.oid._name for each in request.extensions)

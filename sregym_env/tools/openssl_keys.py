@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import base64
-from typing import TYPE_CHECKING
 
+from cryptography.exceptions import UnsupportedAlgorithm
+from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
+from cryptography.hazmat.primitives.serialization import (
+    Encoding,
+    NoEncryption,
+    PrivateFormat,
+    PublicFormat,
+    load_pem_private_key,
+)
+
+from sregym_env.cluster import keys
 from sregym_env.runtime.numbers import whole
 from sregym_env.tools.openssl_options import Refused
 
-if TYPE_CHECKING:
-    from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePrivateKey
-    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-    from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
-
-    PrivateKey = RSAPrivateKey | EllipticCurvePrivateKey | Ed25519PrivateKey
+PrivateKey = rsa.RSAPrivateKey | ec.EllipticCurvePrivateKey | ed25519.Ed25519PrivateKey
 
 _PARAMETERS = {"BggqhkjOPQMBBw==": "prime256v1", "BgUrgQQAIg==": "secp384r1", "BgUrgQQAIw==": "secp521r1"}
 """The names of curves, by the DER of their object identifiers."""
@@ -22,8 +27,6 @@ _SAME = {"secp256r1": "prime256v1", "P-256": "prime256v1", "P-384": "secp384r1",
 
 def made(verb: str, algorithm: str, option: str, text: str) -> PrivateKey:
     """A new key: of ``rsa`` with so many bits, of ``ec`` on a curve, of ``ed25519``. Raises Refused."""
-    from sregym_env.cluster import keys
-
     kind = algorithm.lower()
     if kind == "rsa":
         bits = whole(option or "2048", -1)
@@ -46,10 +49,6 @@ def made(verb: str, algorithm: str, option: str, text: str) -> PrivateKey:
 
 def read(verb: str, pem: str, where: str) -> PrivateKey:
     """The key of a PEM text. Raises Refused."""
-    from cryptography.exceptions import UnsupportedAlgorithm
-    from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
-    from cryptography.hazmat.primitives.serialization import load_pem_private_key
-
     problem = f"Could not read private key from {where}\n{verb}: Unable to load private key"
     try:
         key = load_pem_private_key(pem.encode("utf-8", "replace"), None)
@@ -62,15 +61,11 @@ def read(verb: str, pem: str, where: str) -> PrivateKey:
 
 def private_pem(key: PrivateKey) -> str:
     """A key as OpenSSL 3 writes it: PKCS #8, not encrypted."""
-    from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
-
     return key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()).decode()
 
 
 def public_pem(key: PrivateKey) -> str:
     """Its public half."""
-    from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
-
     return key.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo).decode()
 
 

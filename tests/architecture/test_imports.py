@@ -60,6 +60,8 @@ ALLOWED: Mapping[tuple[str, str], str] = {
         "sregym_env.serve.model_context",
     ): "mcp, which most agents do not need, takes longer to import than the server",
     ("sregym_env.tools.openssl", "cryptography"): _CERTIFICATES,
+    ("sregym_env.tools.openssl", "sregym_env.tools.openssl_issuing"): _CERTIFICATES,
+    ("sregym_env.cluster.key_pairs", "cryptography"): _CERTIFICATES,
     ("sregym_env.kube.validation.cluster", "cryptography"): _CERTIFICATES,
     ("sregym_env.kube.describe.certificates", "cryptography"): _CERTIFICATES,
     ("sregym_env.sim.apiserver.admission.certificates", "cryptography"): _CERTIFICATES,

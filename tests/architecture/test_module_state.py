@@ -87,7 +87,8 @@ REMEMBERED = {
     "law.centres", "law.edges", "wrk2._mixture",
     # Values of classes that are not frozen by declaration, but never changed.
     "cronjob._zone", "fields.order", "flagd._parsed", "flags.flag_set", "images._names", "names._names", "services._network",
-    "tls._mismatch", "tls._unsigned", "tls.certificates", "tls.facts",
+    "key_pairs._mismatch", "key_pairs.certificates", "keys._primes", "keys.ec_key", "keys.ed25519_key", "keys.rsa_key",
+    "tls._unsigned", "tls.facts",
     # What a text says, whatever it is compared with.
     "case._implied", "free_text._read", "names._found",
     # Files that servers read at their start, which nobody changes.

@@ -51,6 +51,15 @@ def test_replies_are_raw_but_on_a_terminal(world: EmbeddedWorld) -> None:
     assert (seen.stdout, piped.stdout) == ('1) "maxmemory"\r\n2) "0"\r\n', "maxmemory\n0\n")
 
 
+def test_the_kernel_and_ps_name_the_server_and_not_the_script_that_began_it(world: EmbeddedWorld) -> None:
+    desk = Workstation(world, ADMIN)
+    told = desk.run(
+        f"kubectl exec -n {NS} {pod(world)} -- sh -c \"tr '\\\\0' ' ' < /proc/1/cmdline; cat /proc/1/comm\""
+    ).text
+    assert told.startswith("redis-server")
+    assert told.endswith("redis-server\n")
+
+
 def configured(world: EmbeddedWorld, text: str) -> None:
     """Change the server's file and have it restarted."""
     world.cluster.patch("configmaps", NAME, {"data": {"redis.conf": text}}, namespace=NS)

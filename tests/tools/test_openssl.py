@@ -152,6 +152,31 @@ def test_what_makes_no_sense_is_told(desk: Workstation, line: str, told: str) ->
     assert told in done.text
 
 
+NAMES = ",".join(f"DNS:n{number}.x" for number in range(900))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        f"openssl req -x509 -newkey rsa:2048 -nodes -subj /CN=a -addext subjectAltName={NAMES}",
+        "openssl req -x509 -newkey rsa:2048 -nodes -subj /CN=a -addext $'subjectAltName=DNS:a\nb' -addext keyUsage=encipherOnly",
+        "openssl req -x509 -newkey rsa:2048 -nodes -subj $'/CN=\xff\xfe'",
+        "openssl req -x509 -newkey rsa:2048 -nodes -subj /" + "/".join(["OU=a"] * 2000),
+        "openssl req -x509 -newkey rsa:2048 -nodes -subj /CN= -set_serial -5",
+        "openssl req -x509 -newkey rsa:2048 -nodes -subj /CN=a -set_serial " + "9" * 60,
+        "head -c 200000 /dev/zero | openssl req -noout -text",
+        "printf -- '-----BEGIN CERTIFICATE REQUEST-----\nAAAA\n-----END CERTIFICATE REQUEST-----\n' | openssl x509 -req -key k",
+        "printf '[req]\nprompt=no\ndistinguished_name=req\n' > c; openssl req -x509 -newkey ed25519 -nodes -config c",
+        "openssl req -x509 -newkey ed25519 -nodes -subj /CN=a -days 36500 -addext basicConstraints=CA:TRUE,pathlen:" + "9" * 5000,
+        "openssl ecparam -name prime256v1 -genkey -noout | openssl pkey -pubout | openssl pkey",
+        "openssl genpkey -algorithm RSA -pkeyopt x -out /no/such/place",
+    ],
+)  # fmt: skip
+def test_whatever_is_typed_is_answered(desk: Workstation, line: str) -> None:
+    assert desk.run(line).exit_code in (0, 1, 2)
+    assert desk.run("echo alive").text == "alive\n"
+
+
 @pytest.mark.skipif(not REAL, reason="there is no real openssl here")
 def test_the_real_one_reads_what_was_made(desk: Workstation, tmp_path: Path) -> None:
     said(desk, AUTHORITY)

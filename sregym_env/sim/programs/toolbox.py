@@ -190,12 +190,14 @@ def _hosts_file(entries: Sequence[tuple[str, Sequence[str]]], own: str) -> str:
 def _synthetic(ctx: ProcessContext) -> dict[str, str]:
     """Files that the kubelet and the kernel provide."""
     process, world = ctx.process, ctx.world
+    command = _command(process.program, process.argv)
+    name = process.binary if command == list(process.argv) else command[0]
     return {
         "/etc/hosts": _hosts_file(dns.hosts_entries(world, process), process.ip),
         "/etc/hostname": process.hostname + "\n",
         "/etc/resolv.conf": dns.resolv_conf(world, process).text,
-        "/proc/1/cmdline": "\0".join(process.argv) + "\0",
-        "/proc/1/comm": process.binary.rpartition("/")[2][:15] + "\n",
+        "/proc/1/cmdline": "\0".join(command) + "\0",
+        "/proc/1/comm": name.rpartition("/")[2][:15] + "\n",
         "/proc/1/environ": "\0".join(f"{k}={v}" for k, v in environment(ctx).items()) + "\0",
     }
 
