@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from ipaddress import ip_interface
 from math import inf
 from typing import Any
 from urllib.parse import urlsplit
@@ -24,6 +25,7 @@ from sregym_env.sim.network.tls import Tls
 from sregym_env.sim.processes import exchange
 from sregym_env.sim.processes.context import ProcessContext
 from sregym_env.sim.processes.exchange import Exchange
+from sregym_env.sim.programs import devices, iproute
 from sregym_env.sim.programs.defaults import CLOSED, ONCE
 from sregym_env.sim.programs.machine import commands
 from sregym_env.sim.world import interfaces
@@ -461,28 +463,52 @@ def _netstat(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell)
     return ExecResult("\n".join(lines) + "\n")
 
 
-def _ip(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
-    address, mtu = ctx.process.ip, interfaces.of_process(ctx.world, ctx.process)
+def _route(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
     ctx.unnoted()
-    if any(word.startswith("r") for word in argv[1:]) or argv[0] == "route":
-        return ExecResult("default via 169.254.1.1 dev eth0 \n169.254.1.1 dev eth0 scope link \n")
-    if argv[0] == "ifconfig":
-        return ExecResult(
-            "eth0      Link encap:Ethernet  HWaddr EE:EE:EE:EE:EE:EE\n"
-            f"          inet addr:{address}  Bcast:0.0.0.0  Mask:255.255.255.255\n"
-            f"          UP BROADCAST RUNNING MULTICAST  MTU:{mtu}  Metric:1\n\n"
-            "lo        Link encap:Local Loopback\n          inet addr:127.0.0.1  Mask:255.0.0.0\n"
+    head = "Kernel IP routing table\nDestination     Gateway         Genmask         Flags Metric Ref    Use Iface\n"
+    rows = []
+    for each in devices.routes(ctx):
+        words = each.rest.split()
+        name = words[words.index("dev") + 1] if "dev" in words else "*"
+        gateway = words[words.index("via") + 1] if "via" in words else "0.0.0.0" if name != "*" else "-"
+        flags = (
+            ("!" if each.kind else "U")
+            + ("G" if "via" in words else "")
+            + ("H" if each.network.prefixlen == 32 else "")
         )
-    host, tunnel = ctx.process.host_network, ""
-    if host:
-        inner = interfaces.of_machine(ctx.world, ctx.process.node)
-        tunnel = f"3: tunl0@NONE: <NOARP,UP,LOWER_UP> mtu {inner} qdisc noqueue state UNKNOWN qlen 1000\n"
-    return ExecResult(
-        "1: lo: <LOOPBACK,UP,LOWER_UP> mtu 65536 qdisc noqueue state UNKNOWN qlen 1000\n"
-        "    inet 127.0.0.1/8 scope host lo\n       valid_lft forever preferred_lft forever\n"
-        f"2: eth0{'' if host else '@if7'}: <BROADCAST,MULTICAST,UP,LOWER_UP> mtu {mtu} qdisc noqueue state UP qlen 1000\n"
-        f"    inet {address}/32 scope global eth0\n       valid_lft forever preferred_lft forever\n{tunnel}"
-    )
+        metric = words[words.index("metric") + 1] if "metric" in words else "0"
+        where, mask = each.network.network_address, each.network.netmask
+        rows.append(f"{where!s:<15} {gateway:<15} {mask!s:<15} {flags:<5} {metric:<6} 0        0 {name}\n")
+    return ExecResult(head + "".join(rows))
+
+
+def _ifconfig(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
+    ctx.unnoted()
+    shown = []
+    for each in devices.of(ctx):
+        if argv[1] not in ("-a", each.name) if argv[1:] else "UP" not in each.flags.split(","):
+            continue
+        address = next(map(ip_interface, each.addresses), None)
+        counts = each.counts()
+        kind = {"loopback": "Local Loopback", "ipip": "IPIP Tunnel  HWaddr"}.get(
+            each.kind, f"Ethernet  HWaddr {each.mac.upper()}"
+        )
+        own = (
+            ""
+            if address is None
+            else f"          inet addr:{address.ip}  Bcast:0.0.0.0  Mask:{address.netmask}\n"
+        )
+        flags = each.flags.replace(",LOWER_UP", ",RUNNING").replace(",", " ")
+        shown.append(
+            f"{each.name:<9} Link encap:{kind}\n{own}          {flags}  MTU:{each.mtu}  Metric:1\n"
+            f"          RX bytes:{int(counts.received)}  TX bytes:{int(counts.sent)}\n"
+        )
+    if not shown:
+        return ExecResult(
+            stderr=f"ifconfig: {argv[1][:80]}: error fetching interface information: Device not found\n",
+            exit_code=1,
+        )
+    return ExecResult("\n".join(shown) + "\n")
 
 
 def _arp(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
@@ -509,9 +535,9 @@ TOOLS: Mapping[str, Callable[[ProcessContext, Sequence[str], str, Any], ExecResu
     "ping": _ping,
     "netstat": _netstat,
     "ss": _netstat,
-    "ip": _ip,
-    "ifconfig": _ip,
-    "route": _ip,
+    "ip": iproute.ip,
+    "ifconfig": _ifconfig,
+    "route": _route,
     "arp": _arp,
     "traceroute": _arp,
 }

@@ -28,6 +28,7 @@ from sregym_env.sim.processes.context import ProcessContext
 from sregym_env.sim.programs import (
     httpd,
     image_tools,
+    iproute,
     kube_proxy,
     moments,
     mongo_shell,
@@ -215,14 +216,13 @@ def _of_kernel(ctx: ProcessContext) -> dict[str, Callable[[], str]]:
             f"self/{name}": text
             for name, text in kernel_files.of_process(of_container, evolve(process, open_files=0)).items()
         },
-        **kernel_files.of_network(
-            process.ip, partial(net_tools.listening, ctx), partial(_network_figures, ctx)
-        ),
+        **kernel_files.of_network(process.ip, partial(net_tools.listening, ctx)),
         **kernel_files.of_namespace(sysctls(addressing.pod_of(world, process))),
     }
     group = kernel_files.control_group(of_container, world, process)
     found = {f"/proc/{name}": text for name, text in proc.items()}
     found |= {f"/sys/fs/cgroup/{name}": text for name, text in group.items()}
+    found.update(iproute.files(ctx))
     for mount in process.mounts:
         if mount.kind == "hostpath" and mount.source.rstrip("/") == "":
             found |= of_host(
@@ -234,6 +234,7 @@ def _of_kernel(ctx: ProcessContext) -> dict[str, Callable[[], str]]:
 def of_host(ctx: ProcessContext, root: str, proc: kernel_files.Late) -> dict[str, Callable[[], str]]:
     """What the kernel writes below the root of a machine's own files: its control groups among them."""
     found = {f"{root}/proc/{name}": text for name, text in proc.items()}
+    found.update(iproute.files(ctx, root))
     for _, process in sorted(ctx.world.processes.items()):
         scope = kernel_files.scope_of(ctx.world, process) if process.node == ctx.process.node else ""
         if scope:
@@ -253,11 +254,6 @@ def _container_figures(ctx: ProcessContext) -> ContainerFigures:
         return ctx.world.figures.container(process)
     except LookupError:
         return ContainerFigures(process, 0.0, 0.0, 0.0, 0.0, 0.0, process.memory, 0, 0.0, 0.0, 0.0)
-
-
-def _network_figures(ctx: ProcessContext) -> tuple[float, float]:
-    found = _container_figures(ctx)
-    return found.received, found.sent
 
 
 # --- commands about the machine and its processes ------------------------------------------------------

@@ -362,23 +362,8 @@ def _limits(open_files: int = 0) -> str:
 # --- networks -----------------------------------------------------------------------------------------
 
 
-def of_network(
-    address: str, ports: Callable[[], list[int]], figures: Callable[[], tuple[float, float]]
-) -> Late:
+def of_network(address: str, ports: Callable[[], list[int]]) -> Late:
     """What /proc says of a network namespace: names below /proc."""
-
-    def device() -> str:
-        received, sent = figures()
-        row = (
-            f"  eth0: {int(received):8d} {int(received / 340):7d}    0    0    0     0          0         0 "
-        )
-        row += f"{int(sent):8d} {int(sent / 340):7d}    0    0    0     0       0          0\n"
-        return (
-            "Inter-|   Receive                                                |  Transmit\n"
-            " face |bytes    packets errs drop fifo frame compressed multicast|bytes    packets errs drop fifo colls carrier compressed\n"
-            "    lo:       0       0    0    0    0     0          0         0        0       0    0    0    0     0       0          0\n"
-            + row
-        )
 
     def sockets() -> str:
         count = len(ports())
@@ -394,7 +379,6 @@ def of_network(
         return head + "".join(f"{row:<149}\n" for row in rows)
 
     return {
-        "net/dev": device,
         "net/sockstat": sockets,
         "net/tcp": listening,
         "net/tcp6": partial(_text, _TCP6),
