@@ -76,7 +76,9 @@ def test_counters_say_the_same_wherever_they_are_read(desk: Workstation) -> None
     link = shown.split("RX:")[1].splitlines()[1].split()[0]
     table = shown.split("  eth0:")[1].split()[0]
     assert link == table == shown.split()[-1]
-    measured = desk.run(f"promql 'sum(node_network_receive_bytes_total{{node=\"{NODE}\",device=\"eth0\"}})'").text
+    measured = desk.run(
+        f'promql \'sum(node_network_receive_bytes_total{{node="{NODE}",device="eth0"}})\''
+    ).text
     assert float(measured.split()[-2]) == pytest.approx(int(link), rel=0.001)
 
 
