@@ -54,3 +54,29 @@ def test_the_declared_cause_passes_whatever_role_is_given_instead(draw: int) -> 
     assert not isinstance(inventory, AppError)
     spec = declaration("revoke_auth_mongodb").bind(inventory, "mongodb-geo", {}, Chance(("draw", draw))).spec
     assert SpecJudge().grade(spec.cause, [spec], inventory.app).passed, spec.cause
+
+
+@pytest.mark.parametrize(
+    ("fault", "target", "text"),
+    [
+        ("liveness_probe_misconfiguration", "rate", "rate got a liveness probe on port 8080 with the path /healthz. It serves gRPC on 8084 and has no such page, so the kubelet restarts it every minute."),
+        ("scale_to_zero", "geo", "Deployment geo was scaled to 0 replicas. It has no pod left, so nobody answers search."),
+        ("scale_to_zero", "geo", "Somebody set the replicas of Deployment geo to 0. As long as it stays there search has nobody to ask."),
+        ("sidecar_port_conflict", "memcached-reserve", "A second container of memcached-reserve wants port 11211, too. One of the two always dies with EADDRINUSE."),
+        ("scale_to_zero", "geo", "Deployment geo was scaled to 0 replicas. No idea why anybody would do such a thing."),
+    ],
+)  # fmt: skip
+def test_what_goes_on_about_it_takes_nothing_back(fault: str, target: str, text: str) -> None:
+    assert graded(text, fault, target).passed
+
+
+@pytest.mark.parametrize(
+    "rest",
+    [
+        "That did not turn out to be so.", "It was never confirmed.", "That has not been verified by anybody.", "Scratch that.",
+        "Forget it.", "Drop that theory.", "If that is true, users suffer.", "If it is 0, that would be it.", "It turned out wrong.",
+        "No idea.", "No idea what it is, then.", "Assuming nobody touched it.", "As long as that is right.", "It must be one of the two.",
+    ],
+)  # fmt: skip
+def test_what_is_taken_back_does_not_pass(rest: str) -> None:
+    assert not graded(f"Deployment geo was scaled to 0 replicas. {rest}", "scale_to_zero", "geo").passed

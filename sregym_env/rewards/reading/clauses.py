@@ -107,6 +107,12 @@ _DOING = re.compile(
     r"\b(?:made|created?|added?|changed?|removed?|deleted?|set|put|gave|has|have|had|took|edited|owns?|uses?|used|runs?|pushed|built|applied|registered|defined|mounts?|needs?|wants?|"
     r"re-?enabled|restored?|dropped|broke|breaks|hits?|serves?|reach\w*|gets?|got|missed|is|are)$"
 )
+_DONE = re.compile(
+    rf"^\W*(?:\w+,? )?{_ONE}(?: (?:has|have|had|must have))?(?: (?:just|recently|apparently|then|also|\w+ly))? (?:inserted|added|put|created|deployed|rolled|"
+    r"pushed|changed|edited|set|left|installed|introduced|applied|wrote|configured|gave|made|removed|deleted|swapped|replaced|pointed|"
+    r"moved|scaled|patched|pasted|slipped|registered|rewrote|renamed|wired|shipped)\b"
+)
+"""What was done by somebody: what follows is about the thing that he made, and not what he says."""
 _ASSERTIVE = re.compile(
     r"\b(?:f[io]u?nds?|sees?|saw|seen|kn[eo]ws?|known|confirm\w*|sure|certain|convinced|positive|clear\w*|evident|obvious\w*|notic\w+|conclu\w+|verif\w+|establish\w*|turn\w* out|discover\w*|observ\w+|learn\w*"
     r"|show\w*|prov\w+|means?|meant|fact|causes?|reasons?|problem|issue|culprit|fault|point|thing|trouble|truth|result|consequence|effect|reali[sz]\w+|spotted|determined|demonstrat\w+|reveal\w*|see|missed|overlooked|forgot\w*|diagnosis|finding|answer|explanation)\b"
@@ -124,7 +130,7 @@ def others_say(text: str) -> bool:
     found = _MATRIX.match(text)
     if found is None or "@" in found[1]:
         return False
-    if _DOING.search(found[1]):
+    if _DOING.search(found[1]) or _DONE.match(found[1]):
         # "Nobody ever made that Secret": no clause follows.
         return False
     return _ASSERTIVE.search(found[1]) is None or _UNASSERTIVE.search(found[1]) is not None
