@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from sregym_env.cluster.http import HttpCall, HttpExchange
 from sregym_env.cluster.streams import ExecResult
 from sregym_env.shell.shell import Shell
-from sregym_env.tools.openssl_options import LONGEST, Refused, content, flags
+from sregym_env.tools.openssl_options import LONGEST, Refused, content, flags, spelled
 
 if TYPE_CHECKING:
     from cryptography.x509 import Certificate
@@ -211,7 +211,7 @@ class Openssl:
             code, reason, depth, where = _judged(found[0], [*between, *found[1:]], roots, now)
             shown = "stdin" if name == "-" else name
             if code:
-                errors += f"{_name(where.subject, ', ')}\nerror {code} at {depth} depth lookup: {reason}\nerror {shown}: verification failed\n"
+                errors += f"{spelled(where.subject, ', ')}\nerror {code} at {depth} depth lookup: {reason}\nerror {shown}: verification failed\n"
             else:
                 out += f"{shown}: OK\n"
         return ExecResult(out, errors, 2 if errors else 0)
@@ -258,17 +258,6 @@ def _certificates(pem: str) -> list[Certificate]:
         except ValueError:
             continue
     return found
-
-
-_SHORT_NAMES = {
-    "commonName": "CN", "organizationName": "O", "organizationalUnitName": "OU", "countryName": "C",
-    "stateOrProvinceName": "ST", "localityName": "L", "serialNumber": "serialNumber", "domainComponent": "DC",
-}  # fmt: skip
-
-
-def _name(name: Any, between: str = ", ", equals: str = " = ") -> str:
-    parts = (f"{_SHORT_NAMES.get(part.oid._name, part.oid._name)}{equals}{part.value}" for part in name)
-    return between.join(parts)
 
 
 def _stamp(moment: datetime) -> str:
@@ -390,9 +379,9 @@ def _text(certificate: Certificate) -> str:
     lines = "".join(f"        {signature[at : at + 54]}\n" for at in range(0, len(signature), 54))
     return (
         f"Certificate:\n    Data:\n        Version: {certificate.version.value + 1} (0x{certificate.version.value:x})\n"
-        f"        Serial Number:{number}\n        Signature Algorithm: {algorithm}\n        Issuer: {_name(certificate.issuer)}\n"
+        f"        Serial Number:{number}\n        Signature Algorithm: {algorithm}\n        Issuer: {spelled(certificate.issuer)}\n"
         f"        Validity\n            Not Before: {_stamp(certificate.not_valid_before_utc)}\n"
-        f"            Not After : {_stamp(certificate.not_valid_after_utc)}\n        Subject: {_name(certificate.subject)}\n"
+        f"            Not After : {_stamp(certificate.not_valid_after_utc)}\n        Subject: {spelled(certificate.subject)}\n"
         f"        Subject Public Key Info:\n            Public Key Algorithm: {kind}\n{body}"
         + (f"        X509v3 extensions:\n{extensions}" if extensions else "")
         + f"    Signature Algorithm: {algorithm}\n    Signature Value:\n{lines}"
@@ -434,8 +423,8 @@ _SHOWN: Mapping[str, Any] = {
     "-dates": lambda certificate: _start(certificate) + _end(certificate),
     "-startdate": _start,
     "-enddate": _end,
-    "-subject": lambda certificate: f"subject={_name(certificate.subject)}\n",
-    "-issuer": lambda certificate: f"issuer={_name(certificate.issuer)}\n",
+    "-subject": lambda certificate: f"subject={spelled(certificate.subject)}\n",
+    "-issuer": lambda certificate: f"issuer={spelled(certificate.issuer)}\n",
     "-serial": _serial,
     "-pubkey": _public,
     "-modulus": _modulus,
@@ -498,8 +487,8 @@ def _errors(chain: list[Certificate], problem: str, now: datetime) -> tuple[int,
 
 
 def _depths(chain: list[Certificate], errors: Sequence[int]) -> str:
-    out = "".join(f"depth={at} {_name(chain[at].subject)}\n" for at in reversed(range(1, len(chain))))
-    last = f"depth=0 {_name(chain[0].subject)}\n"
+    out = "".join(f"depth={at} {spelled(chain[at].subject)}\n" for at in reversed(range(1, len(chain))))
+    last = f"depth=0 {spelled(chain[0].subject)}\n"
     dates = ""
     for number in errors:
         if number in (9, 10):
@@ -513,7 +502,7 @@ def _session(chain: list[Certificate], errors: Sequence[int], every: bool) -> st
     for at, certificate in enumerate(chain):
         kind, bits, _ = _key(certificate)
         listed += (
-            f" {at} s:{_name(certificate.subject)}\n   i:{_name(certificate.issuer)}\n"
+            f" {at} s:{spelled(certificate.subject)}\n   i:{spelled(certificate.issuer)}\n"
             f"   a:PKEY: {kind}, {bits} (bit); sigalg: {certificate.signature_algorithm_oid._name}\n"
             f"   v:NotBefore: {_stamp(certificate.not_valid_before_utc)}; NotAfter: {_stamp(certificate.not_valid_after_utc)}\n"
         )
@@ -524,8 +513,8 @@ def _session(chain: list[Certificate], errors: Sequence[int], every: bool) -> st
     # The last one is what the verification ended with.
     code = f"{errors[-1]} ({_REASONS[errors[-1]]})" if errors else "0 (ok)"
     return (
-        f"CONNECTED(00000003)\n---\nCertificate chain\n{listed}---\nServer certificate\n{own}subject={_name(first.subject)}\n"
-        f"issuer={_name(first.issuer)}\n---\nNo client certificate CA names sent\nServer Temp Key: X25519, 253 bits\n---\n"
+        f"CONNECTED(00000003)\n---\nCertificate chain\n{listed}---\nServer certificate\n{own}subject={spelled(first.subject)}\n"
+        f"issuer={spelled(first.issuer)}\n---\nNo client certificate CA names sent\nServer Temp Key: X25519, 253 bits\n---\n"
         f"Verification{': OK' if code == '0 (ok)' else f' error: {code.partition(chr(32))[2].strip(chr(40) + chr(41))}'}\n---\n"
         "New, TLSv1.3, Cipher is TLS_AES_128_GCM_SHA256\n"
         f"Server public key is {_key(first)[1]} bit\nSecure Renegotiation IS NOT supported\nCompression: NONE\nExpansion: NONE\n"

@@ -25,7 +25,7 @@ from sregym_env.shell.shell import Shell
 from sregym_env.tools import openssl_extensions as ext
 from sregym_env.tools import openssl_keys as keys
 from sregym_env.tools.openssl_keys import PrivateKey
-from sregym_env.tools.openssl_options import Refused, content, flags
+from sregym_env.tools.openssl_options import Refused, content, flags, spelled
 
 DAYS = 30
 """For which a certificate is valid where nobody says."""
@@ -209,7 +209,7 @@ class Issuing:
             listed = {each.oid._name: (each.value, each.critical) for each in asked.extensions} | listed
         built = self._certificate("x509", asked.subject, asked.public_key(), issuer, given, listed)
         said = (
-            f"Certificate request self-signature ok\nsubject={_spelled(asked.subject)}\n"
+            f"Certificate request self-signature ok\nsubject={spelled(asked.subject)}\n"
             if "-req" in given
             else ""
         )
@@ -316,18 +316,14 @@ def _pem(made: Certificate | CertificateSigningRequest) -> str:
     return made.public_bytes(Encoding.PEM).decode()
 
 
-def _spelled(name: Name) -> str:
-    return ", ".join(f"{each.rfc4514_attribute_name} = {each.value!s}" for each in name)
-
-
 def _shown(request: CertificateSigningRequest, given: Mapping[str, str]) -> str:
     out = "Certificate request self-signature verify OK\n" if "-verify" in given else ""
     if "-text" in given:
         names = ", ".join(each.oid._name for each in request.extensions)
-        out += f"Certificate Request:\n    Data:\n        Version: 1 (0x0)\n        Subject: {_spelled(request.subject)}\n"
+        out += f"Certificate Request:\n    Data:\n        Version: 1 (0x0)\n        Subject: {spelled(request.subject)}\n"
         out += f"        Requested Extensions: {names}\n" if names else ""
     if "-subject" in given:
-        out += f"subject={_spelled(request.subject)}\n"
+        out += f"subject={spelled(request.subject)}\n"
     if "-pubkey" in given:
         out += request.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo).decode()
     return out if "-noout" in given else out + _pem(request)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from sregym_env.shell.shell import Shell
 
@@ -56,3 +57,15 @@ def content(shell: Shell, path: str, verb: str) -> str:
             f'Can\'t open "{path}" for reading, No such file or directory\n{verb}: Could not read {path}'
         )
     return text[:LONGEST]
+
+
+_SHORT_NAMES = {
+    "commonName": "CN", "organizationName": "O", "organizationalUnitName": "OU", "countryName": "C",
+    "stateOrProvinceName": "ST", "localityName": "L", "serialNumber": "serialNumber", "domainComponent": "DC",
+}  # fmt: skip
+
+
+def spelled(name: Any, between: str = ", ", equals: str = " = ") -> str:
+    """A subject or an issuer as OpenSSL spells it."""
+    parts = (f"{_SHORT_NAMES.get(part.oid._name, part.oid._name)}{equals}{part.value}" for part in name)
+    return between.join(parts)

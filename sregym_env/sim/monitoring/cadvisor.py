@@ -19,6 +19,7 @@ from sregym_env.sim.monitoring import node_exporter
 from sregym_env.sim.monitoring.machines_up import node_targets, nodes, reachable
 from sregym_env.sim.monitoring.readings import CFS_PERIOD, Run, Times, Values
 from sregym_env.sim.monitoring.scrapes import Family, Job, Question, Row, Target, shaken, steady
+from sregym_env.sim.programs.devices import PACKET_BYTES
 
 JOB = Job("kubernetes-cadvisor")
 
@@ -29,7 +30,6 @@ PAGE_CACHE = 3 << 20
 """Assumed bytes of files that a container has in memory beside its own."""
 REQUEST_BYTES, ANSWER_BYTES = 620.0, 980.0
 """Assumed size of a request and its answer on the wire, with the packets that acknowledge them."""
-PACKET_BYTES = 340.0
 IDLE_BYTES = 46.0
 """What a pod that nobody asks anything sends and receives a second: probes, DNS, keep-alives."""
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from hashlib import sha1
-from ipaddress import IPv4Address, IPv4Network, ip_interface
+from ipaddress import IPv4Address, IPv4Interface, IPv4Network
 from typing import NamedTuple
 
 from sregym_env.kube.types import Manifest
@@ -19,8 +19,8 @@ from sregym_env.sim.processes.context import ProcessContext
 from sregym_env.sim.world import SimWorld, interfaces
 from sregym_env.sim.world.process import Process
 
-PACKET_BYTES = 340
-"""Mean bytes of a packet, assumed; as the monitoring has it."""
+PACKET_BYTES = 340.0
+"""Mean bytes of a packet, assumed."""
 CALICO_MAC = "ee:ee:ee:ee:ee:ee"
 """Of the machine's end of every pod's cable, on which Calico answers for all others."""
 NEXT_HOP = "169.254.1.1"
@@ -260,7 +260,7 @@ def _machines(world: SimWorld) -> list[tuple[str, str]]:
 def _network(world: SimWorld, node: str) -> IPv4Network:
     """The network of a machine's own interface: Docker's is a /16, a cloud's subnets are assumed to be /24."""
     length = 16 if world.plan.provider == "kind" else 24
-    return ip_interface(f"{addressing.node_address(world, node) or '127.0.0.1'}/{length}").network  # type: ignore[return-value]
+    return IPv4Interface(f"{addressing.node_address(world, node) or '127.0.0.1'}/{length}").network
 
 
 def _block(world: SimWorld, node: str) -> IPv4Network | None:

@@ -358,7 +358,7 @@ def _info(session: Session, rest: list[str]) -> Reply:
                    "used_memory_rss": server.process.memory, "used_memory_rss_human": redis_memory.human(server.process.memory),
                    "maxmemory": limit, "maxmemory_human": redis_memory.human(limit),
                    "maxmemory_policy": option(server, "maxmemory-policy"),
-                   "mem_fragmentation_ratio": f"{server.process.memory / used:.2f}"},
+                   "mem_fragmentation_ratio": f"{server.process.memory / max(used, 1):.2f}"},
         "Persistence": {"loading": 0, "rdb_last_bgsave_status": "ok", "aof_enabled": 0},
         "Replication": {"role": "master", "connected_slaves": 0},
         "Keyspace": {},
@@ -405,8 +405,8 @@ def _memory_stats(session: Session) -> Reply:
     data = max(used - redis_memory.BASE, 0)
     return (
         "total.allocated", used, "startup.allocated", redis_memory.BASE, "keys.count", keys, "keys.bytes-per-key", data // keys if keys else 0,
-        "dataset.bytes", data, "dataset.percentage", f"{data * 100 / used:.14g}", "allocator.resident", held,
-        "fragmentation", f"{held / used:.14g}",
+        "dataset.bytes", data, "dataset.percentage", f"{data * 100 / max(used, 1):.14g}", "allocator.resident", held,
+        "fragmentation", f"{held / max(used, 1):.14g}",
     )  # fmt: skip
 
 
