@@ -287,32 +287,31 @@ MARKED = (
 )  # fmt: skip
 """Kinds of objects that a release marks."""
 
-_CHART = "helm.sh/chart"
-
 
 def release(app: App, chance: Chance, share: float, spared: Collection[ObjectRef] = ()) -> list[Change]:
-    """A release of the application that changes marks only: a label of a share of its objects, by its delivery tool.
+    """A release of a share of the application's parts that changes nothing but the label that says which release an object is
+    of, by its delivery tool.
 
-    What is ``spared`` is not part of it. No selector asks for these labels, and no pod has them.
+    A part of which anything is ``spared`` is left as it is. No selector asks for these labels, and no pod has them.
     """
     tool = delivery(app)
-    version = (
-        f"{chance.between('major', 0, 9)}.{chance.between('minor', 0, 30)}.{chance.between('patch', 0, 9)}"
-    )
-    mark = chance.choice("mark", ("app.kubernetes.io/version", "release", "example.com/config-revision"))
+    kept = {(target.namespace, marks.part(app, target.name, target.namespace or "")) for target in spared}
     found = []
     for manifest in app.manifests:
         labels = manifest["metadata"].get("labels") or {}
-        chart = labels.get(_CHART, "")
-        name, value = (_CHART, f"{chart.rpartition('-')[0]}-{version}") if chart else (mark, version)
-        target = ref(manifest) if manifest["kind"] in MARKED else None
-        known = labels.get(name, REMOVED)
-        if target is None or target in spared or known == value:
+        mark = next((each for each in marks.RELEASED if each in labels), None)
+        if mark is None or manifest["kind"] not in MARKED:
             continue
-        if not chance.at(*target.resource.split("."), target.name).yes("part", share):
+        target = ref(manifest)
+        place, part = target.namespace, marks.part_of(app, manifest)
+        own = chance.at("part", place or "", part)
+        if (place, part) in kept or not own.yes("released", share):
             continue
-        step = Step(_pointer("metadata", "labels", name), known, value)
-        found.append(Change("release", target, tool, (step,)))
+        known = labels[mark]
+        value = marks.next_release(mark, known, own, own.at(*target.resource.split("."), target.name))
+        if value != known:
+            step = Step(_pointer("metadata", "labels", mark), known, value)
+            found.append(Change("release", target, tool, (step,)))
     return found
 
 

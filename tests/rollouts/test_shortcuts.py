@@ -26,7 +26,7 @@ from sregym_env.faults.problems import Problem
 from sregym_env.rollouts.intervals import Estimate
 from sregym_env.rollouts.shortcuts import diagnoses, memory
 from sregym_env.rollouts.shortcuts.audit import classifier, rules, survey
-from sregym_env.rollouts.shortcuts.audit.scene import Candidate, Scene, scene
+from sregym_env.rollouts.shortcuts.audit.scene import Candidate, Scene, scene, unlike
 from sregym_env.rollouts.shortcuts.catalog import SHORTCUTS, chosen
 from sregym_env.rollouts.shortcuts.cues import CUES, Blamed
 from sregym_env.rollouts.shortcuts.limits import LIMITS, UNDO, Finding, Limit, findings
@@ -408,6 +408,20 @@ def test_among_the_latest_by_lot(figures: list[int], count: int, data: st.DataOb
 )
 def test_older_than_the_median(figures: list[float], culprits: set[int], older: bool) -> None:
     assert rules.older_than_median(world(figures, culprits)) is older
+
+
+def test_what_is_unlike_most_of_its_kind_is_counted() -> None:
+    """Names do not count, and where there is no usual value none is unlike it."""
+
+    def made(name: str, version: str, size: int, **more: str) -> dict[str, Any]:
+        labels = {"chart": f"{name}-{version}", "app": name, **more}
+        return {"kind": "ConfigMap", "metadata": {"name": name, "labels": labels}, "data": {name: size}}
+
+    names = ("geo", "rate", "user", "cart")
+    alike = [made(name, "1.2.0", 5, team=name * 2) for name in names[:3]]
+    assert unlike([*alike, made("cart", "1.2.0", 5)]) == [(0, 0)] * 4
+    assert unlike([*alike, made("cart", "1.3.0", 6)])[3] == (1, 1)
+    assert unlike([made(name, f"1.{number}.0", number) for number, name in enumerate(names)]) == [(0, 0)] * 4
 
 
 # --- the audit: the classifier --------------------------------------------------------------------

@@ -15,7 +15,7 @@ from sregym_env.kube.types import Manifest
 from sregym_env.runtime.chance import Chance
 from sregym_env.sim.bringup.deploy import bare_cluster
 from sregym_env.sim.embedded import EmbeddedWorld
-from sregym_env.worlds import changes
+from sregym_env.worlds import changes, marks
 from sregym_env.worlds.changes import WEIGHTS, Change
 from tests.worlds.richer import richer
 
@@ -119,15 +119,32 @@ def test_draws_depend_on_the_chance_alone() -> None:
     assert len({change.manager for change in found if change is not None}) >= 5
 
 
-def test_a_release_marks_a_share_of_the_objects_and_spares_what_it_shall(
-    worlds: dict[str, EmbeddedWorld],
-) -> None:
-    world = worlds["rich"].fork()
+def of_releases(app: App) -> App:
+    """Some objects of a chart of their part, some of a numbered release of it, some with a revision of their own."""
+    marked = []
+    for number, manifest in enumerate(app.manifests):
+        metadata = manifest["metadata"]
+        label = ({marks.CHART: "geo-1.4.2"}, {marks.NUMBER: "r417"}, {marks.REVISION: "0a1b2c3d"})[number % 3]
+        labels = {**(metadata.get("labels") or {}), **label}
+        marked.append({**manifest, "metadata": {**metadata, "labels": labels}})
+    return replace(app, manifests=tuple(marked))
+
+
+def test_a_release_marks_whole_parts_and_spares_those_of_which_anything_shall_be() -> None:
+    world = bare_cluster(0)
+    world.app = app = of_releases(richer())
+    deploy(world)
+    world.advance(120.0)
     spared = ObjectRef("services", NAMES[0], APP.namespace)
-    released = changes.release(world.app, Chance(("release",)), 0.8, (spared,))
-    objects = [m for m in world.app.manifests if m["kind"] in changes.MARKED]
-    assert 0.6 * len(objects) < len(released) < len(objects)
-    assert spared not in {change.target for change in released}
+    released = changes.release(app, Chance(("release",)), 0.7, (spared,))
+    parts = {ref(m): marks.part_of(app, m) for m in app.manifests if m["kind"] in changes.MARKED}
+    done = {parts[change.target] for change in released}
+    assert {change.target for change in released} == {target for target in parts if parts[target] in done}
+    assert NAMES[0] not in done
+    assert 0.5 * len(set(parts.values())) < len(done) < len(set(parts.values()))
+    assert {marks.part(app, "mongodb-geo", APP.namespace), marks.part(app, "geo-pvc", APP.namespace)} == {
+        "mongodb-geo", "geo",
+    }  # fmt: skip
     revisions = _revisions(world)
     changes.happen_at_once(world, released)
     world.advance(120.0)
@@ -137,6 +154,10 @@ def test_a_release_marks_a_share_of_the_objects_and_spares_what_it_shall(
         # A claim that is bound cannot be put again as it was declared.
         if change.target.resource != "persistentvolumeclaims":
             assert_declared(world, change)
+
+
+def test_an_application_whose_objects_say_nothing_of_releases_is_not_released() -> None:
+    assert changes.release(richer(), Chance(("release",)), 1.0) == []
 
 
 def test_a_surge_leaves_nothing_but_its_traces(worlds: dict[str, EmbeddedWorld]) -> None:

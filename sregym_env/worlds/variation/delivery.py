@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 
 from sregym_env.kube.types import Manifest
 from sregym_env.runtime.chance import Chance
-from sregym_env.worlds import standards
+from sregym_env.worlds import marks, standards
 from sregym_env.worlds.changes import APPLY, sent
 from sregym_env.worlds.variation import words
 from sregym_env.worlds.variation.draft import Draft, Work
@@ -144,16 +145,16 @@ def _marker(draft: Draft, chance: Chance) -> Callable[[Manifest], None]:
     release = chance.choice(
         "release", (draft.app.name, f"{draft.app.name}-prod", "backend", f"prod-{draft.app.name}")
     )
-    version = (
-        f"{chance.between('major', 0, 6)}.{chance.between('minor', 0, 30)}.{chance.between('patch', 0, 9)}"
-    )
+    released = chance.choice("released", (marks.NUMBER, marks.REVISION))
+    released = marks.CHART if tool == "helm" else released
+    charts = Counter((m["metadata"].get("labels") or {}).get(marks.CHART, "") for m in draft.app.manifests)
+    chart = max(charts, key=charts.__getitem__, default="")
 
     def mark(manifest: Manifest) -> None:
         metadata = manifest["metadata"]
         namespace = metadata.get("namespace", "")
         if tool == "helm":
-            labels = {"app.kubernetes.io/managed-by": "Helm", "helm.sh/chart": f"{release}-{version}"}
-            metadata.setdefault("labels", {}).update(labels)
+            metadata.setdefault("labels", {})["app.kubernetes.io/managed-by"] = "Helm"
             notes = {
                 "meta.helm.sh/release-name": release,
                 "meta.helm.sh/release-namespace": namespace or draft.app.namespace,
@@ -171,7 +172,22 @@ def _marker(draft: Draft, chance: Chance) -> Callable[[Manifest], None]:
             metadata.setdefault("annotations", {})["argocd.argoproj.io/tracking-id"] = tracked
         elif tool == "argo-label":
             metadata.setdefault("labels", {})["argocd.argoproj.io/instance"] = release
+        _released(draft, manifest, released, chart, chance)
         if tool in ("apply", "argo", "argo-label"):  # Argo CD applies as kubectl does
             manifest["metadata"] = sent(manifest, APPLY)["metadata"]
 
     return mark
+
+
+def _released(draft: Draft, manifest: Manifest, mark: str, common: str, chance: Chance) -> None:
+    """Say on an object which release of its part it is of. Each part has a chart of its own in place of the ``common`` one that is
+    published; what has another already, a dependency, keeps it."""
+    metadata = manifest["metadata"]
+    labels = metadata.setdefault("labels", {})
+    part = marks.part_of(draft.app, manifest)
+    own = chance.at("part", metadata.get("namespace", ""), part)
+    known = labels.get(marks.CHART, "")
+    if not known and mark != marks.CHART:
+        labels[mark] = marks.first_release(mark, own, own.at(manifest["kind"], metadata["name"]))
+    elif known in ("", common):
+        labels[marks.CHART] = f"{part or draft.app.name}-{marks.first_version(own)}"

@@ -93,6 +93,8 @@ RULES = (
     Rule("last of a list", "position", "artefact"),
     Rule("largest of its kind", "size", "artefact"),
     Rule("smallest of its kind", "size", "artefact", lowest=True),
+    Rule("most labels unlike those of others", "odd_labels", "artefact"),
+    Rule("most values unlike those of others", "odd_values", "artefact"),
     Rule("most labels", "labels", "artefact"),
     Rule("fewest labels", "labels", "artefact", lowest=True),
     Rule("most annotations", "annotations", "artefact"),
