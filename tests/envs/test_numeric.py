@@ -65,6 +65,7 @@ SIGNS: tuple[tuple[str, str, dict[str, float]], ...] = (
 )
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("fault", "target", "signs"), SIGNS, ids=[each[0] for each in SIGNS])
 @pytest.mark.parametrize(("variation", "seed"), VARIED)
 def test_every_sign_shows_in_every_world(
@@ -182,6 +183,7 @@ CURES = (
 )
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("fault", "target", "verb"), CURES)
 @WORLDS
 def test_the_right_operation_on_the_right_component_cures_and_no_other(

@@ -49,6 +49,7 @@ def test_targets_have_names_of_their_own(declared: Declaration, every_inventory:
     assert len(set(targets)) == len(targets)
 
 
+@pytest.mark.sampled
 @every_fault
 def test_a_bound_fault_has_a_spec_that_its_own_cause_satisfies(
     declared: Declaration, every_inventory: Inventory

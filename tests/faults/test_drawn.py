@@ -98,6 +98,7 @@ def ends(declared: Declaration, inventory: Inventory) -> list[Any]:
     )
 
 
+@pytest.mark.sampled
 @every_fault
 def test_draws_differ(declared: Declaration, every_inventory: Inventory) -> None:
     for target in ends(declared, every_inventory):
@@ -112,6 +113,7 @@ def test_no_parameter_is_a_constant(declared: Declaration) -> None:
     assert all(isinstance(default, Drawn) for default in declared.defaults.values())
 
 
+@pytest.mark.sampled
 @every_fault
 def test_a_draw_changes_what_is_there(declared: Declaration, every_inventory: Inventory) -> None:
     """No value that is drawn is the one that stands there in a healthy system."""
@@ -122,6 +124,7 @@ def test_a_draw_changes_what_is_there(declared: Declaration, every_inventory: In
             assert details.get("wrong") != details.get("right") or "wrong" not in details, written(instance)
 
 
+@pytest.mark.sampled
 @every_fault
 def test_equal_chances_draw_alike_and_parameters_round_trip(
     declared: Declaration, every_inventory: Inventory
@@ -137,6 +140,7 @@ def test_equal_chances_draw_alike_and_parameters_round_trip(
         assert (shown(again), again.spec, again.remedies) == (shown(one), one.spec, one.remedies)
 
 
+@pytest.mark.sampled
 @every_fault
 def test_a_draw_tells_nothing(declared: Declaration, every_inventory: Inventory) -> None:
     for target in ends(declared, every_inventory):
@@ -157,6 +161,7 @@ def test_a_draw_tells_nothing(declared: Declaration, every_inventory: Inventory)
             assert not told, (target.name, told, text)
 
 
+@pytest.mark.sampled
 @every_fault
 def test_the_cause_of_a_draw_states_its_mechanism_and_values(
     declared: Declaration, every_inventory: Inventory
@@ -178,6 +183,7 @@ def test_the_cause_of_a_draw_states_its_mechanism_and_values(
                 )
 
 
+@pytest.mark.sampled
 @every_fault
 def test_published_values_are_what_is_played_without_chance(
     declared: Declaration, every_inventory: Inventory
@@ -245,6 +251,7 @@ def struck(declared: Declaration, number: int) -> tuple[FaultInstance, EmbeddedW
     return instance, world, strike(world, instance)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("number", [0, pytest.param(1, marks=pytest.mark.exhaustive)])
 @every_fault
 def test_users_suffer_from_a_draw_until_it_is_repaired(declared: Declaration, number: int) -> None:
@@ -266,6 +273,7 @@ def test_users_suffer_from_a_draw_until_it_is_repaired(declared: Declaration, nu
         assert verdict.passed, (written(instance), [check.observed for check in verdict.failed], said)
 
 
+@pytest.mark.sampled
 @every_fault
 def test_a_draw_is_taken_back_exactly(declared: Declaration) -> None:
     instance, world, onset = struck(declared, 3)

@@ -137,6 +137,7 @@ ELSEWHERE = (
 """Faults whose change may not show in the objects of the application's namespaces."""
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "declared", [d for d in declarations() if d.name not in NEED_NODES], ids=lambda d: d.name
 )

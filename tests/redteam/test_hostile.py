@@ -34,6 +34,7 @@ def test_the_corpus_is_large_and_every_attempt_has_a_name() -> None:
     assert len({attempt.id for attempt in attempts}) == len(attempts)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("attempt", SAMPLE, ids=lambda attempt: attempt.id)
 def test_a_hostile_action_is_bounded_and_answered(attempt: Attempt) -> None:
     for cost in played(attempt):

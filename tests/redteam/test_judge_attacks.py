@@ -73,6 +73,7 @@ IGNORANT: dict[str, Callable[[App], str]] = {
 }
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("attack", IGNORANT)
 def test_answers_that_know_nothing_earn_next_to_nothing(attack: str) -> None:
     for number, truth in enumerate(one_of_each()):
@@ -113,6 +114,7 @@ HALF_KNOWING = {
 }
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("attack", HALF_KNOWING)
 def test_half_the_truth_does_not_pass(attack: str) -> None:
     passed = {
@@ -138,6 +140,7 @@ def _filled(statement: str, truth: FaultSpec) -> str:
     return statement
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("truth", one_of_each(), ids=lambda truth: f"{truth.namespace}-{truth.fault}")
 def test_honest_diagnoses_pass_whoever_writes_them(truth: FaultSpec) -> None:
     failed = []
@@ -150,6 +153,7 @@ def test_honest_diagnoses_pass_whoever_writes_them(truth: FaultSpec) -> None:
     assert not failed, "\n".join(failed)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("truth", one_of_each(), ids=lambda truth: f"{truth.namespace}-{truth.fault}")
 def test_typography_does_not_matter(truth: FaultSpec) -> None:
     plain = graded(truth.cause, truth)

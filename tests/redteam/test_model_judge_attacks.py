@@ -32,6 +32,7 @@ def test_a_plea_voids_the_truth_beside_it() -> None:
         assert objection(cleaned(HALF_KNOWING["plea"](truth))), truth.fault
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("truth", one_of_each(), ids=lambda truth: f"{truth.namespace}-{truth.fault}")
 def test_no_honest_phrasing_is_turned_away(truth: FaultSpec) -> None:
     texts = [truth.cause, truth.root_cause, truth.model_dump_json()]

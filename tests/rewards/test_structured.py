@@ -36,6 +36,7 @@ def no(grade: Grade) -> set[str]:
     return {answer.id for answer in grade.answers if not answer.yes}
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("spec", one_of_each(), ids=lambda spec: f"{spec.namespace}-{spec.fault}")
 def test_every_faults_own_answer_gets_full_marks(spec: FaultSpec) -> None:
     grade = SpecJudge().grade(handed_in([spec.answer]), [spec], app_of(spec))
@@ -43,6 +44,7 @@ def test_every_faults_own_answer_gets_full_marks(spec: FaultSpec) -> None:
     assert grade.score == pytest.approx(1.0)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("spec", one_of_each(), ids=lambda spec: f"{spec.namespace}-{spec.fault}")
 def test_any_other_mechanism_pays_no_more_than_the_place(spec: FaultSpec) -> None:
     for key in TAXONOMY:

@@ -59,6 +59,7 @@ def flat(text: str) -> str:
     return re.sub(r"\s+", " ", text)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("each", "style"), SAMPLE, ids=lambda value: getattr(value, "id", value))
 def test_the_expert_solves_it_and_what_it_says_was_printed(each: Problem, style: str) -> None:
     record = played(each, 11, style=style)

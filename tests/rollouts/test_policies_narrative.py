@@ -123,6 +123,7 @@ def inventory(request: pytest.FixtureRequest) -> Inventory:
     return Inventory.of(deployed_world(apps.app(request.param), 0))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("declared", declarations(), ids=lambda declared: declared.name)
 def test_every_way_of_putting_a_cause_is_understood(declared: Declaration, inventory: Inventory) -> None:
     judge = SpecJudge()

@@ -26,7 +26,8 @@ from sregym_env.faults.problems import Problem
 from sregym_env.rollouts.intervals import Estimate
 from sregym_env.rollouts.shortcuts import diagnoses, memory
 from sregym_env.rollouts.shortcuts.audit import classifier, rules, survey
-from sregym_env.rollouts.shortcuts.audit.scene import Candidate, Scene, scene, unlike
+from sregym_env.rollouts.shortcuts.audit.contents import contents, odd
+from sregym_env.rollouts.shortcuts.audit.scene import Candidate, Scene, scene
 from sregym_env.rollouts.shortcuts.catalog import SHORTCUTS, chosen
 from sregym_env.rollouts.shortcuts.cues import CUES, Blamed
 from sregym_env.rollouts.shortcuts.limits import LIMITS, UNDO, Finding, Limit, findings
@@ -410,8 +411,8 @@ def test_older_than_the_median(figures: list[float], culprits: set[int], older: 
     assert rules.older_than_median(world(figures, culprits)) is older
 
 
-def test_what_is_unlike_most_of_its_kind_is_counted() -> None:
-    """Names do not count, and where there is no usual value none is unlike it."""
+def test_what_an_object_is_made_of_beside_others_of_its_kind() -> None:
+    """Names do not count, and where there is no usual value none is odd."""
 
     def made(name: str, version: str, size: int, **more: str) -> dict[str, Any]:
         labels = {"chart": f"{name}-{version}", "app": name, **more}
@@ -419,9 +420,20 @@ def test_what_is_unlike_most_of_its_kind_is_counted() -> None:
 
     names = ("geo", "rate", "user", "cart")
     alike = [made(name, "1.2.0", 5, team=name * 2) for name in names[:3]]
-    assert unlike([*alike, made("cart", "1.2.0", 5)]) == [(0, 0)] * 4
-    assert unlike([*alike, made("cart", "1.3.0", 6)])[3] == (1, 1)
-    assert unlike([made(name, f"1.{number}.0", number) for number, name in enumerate(names)]) == [(0, 0)] * 4
+    assert contents([*alike, made("cart", "1.2.0", 5)]) == [
+        *[frozenset()] * 3,
+        {"lacks /metadata/labels/team"},
+    ]
+    last = contents([*alike, made("cart", "1.3.0", 6, tier="db")])[3]
+    assert last == {
+        "odd /metadata/labels/chart",
+        "odd /data/",
+        "has /metadata/labels/tier",
+        "lacks /metadata/labels/team",
+    }
+    assert odd(last) == (1, 1)
+    various = contents([made(name, f"1.{number}.0", number) for number, name in enumerate(names)])
+    assert [odd(words) for words in various] == [(0, 0)] * 4
 
 
 # --- the audit: the classifier --------------------------------------------------------------------
@@ -495,6 +507,27 @@ def test_the_classifier_is_tried_on_pairs_that_it_has_not_seen() -> None:
     assert sum(hits) / len(hits) < 0.3
 
 
+def test_the_classifier_finds_what_is_written_on_culprits_alone() -> None:
+    def worlds(told: bool) -> list[Scene]:
+        chance = random.Random(4)
+        scenes = []
+        for number in range(160):
+            culprit = chance.randrange(12)
+            words = [{f"has /spec/{chance.randrange(20)}" for _ in range(4)} for _ in range(12)]
+            words[culprit] |= {"odd /metadata/labels/chart"} if told else set()
+            candidates = tuple(
+                Candidate(("services", "", str(n)), n == culprit, {}, frozenset(own))
+                for n, own in enumerate(words)
+            )
+            scenes.append(Scene(f"pair-{number}", number, candidates))
+        return scenes
+
+    shares = [
+        sum(hits) / len(hits) for hits in map(classifier.crossed_by_contents, map(worlds, (True, False)))
+    ]
+    assert shares[0] > 0.95 and shares[1] < 0.2
+
+
 def test_worlds_are_spread_over_the_pairs() -> None:
     made = survey.spread(400, HOTEL.name, seed=5)
     counts = [sum(case.pair == pair for case in made) for pair in {case.pair for case in made}]
@@ -520,7 +553,7 @@ def test_an_audit_says_what_it_found() -> None:
     assert quiet.kept and not loud.kept
     assert "newest object" in {each.rule.name for each in loud.scores if not each.holds}
     assert json.loads(json.dumps(quiet.to_dict()))["kept"] is True
-    assert len(quiet.rows()) == len(rules.RULES) + 3 and any(
+    assert len(quiet.rows()) == len(rules.RULES) + 4 and any(
         "older than the median" in line for line in quiet.lines()
     )
 

@@ -37,6 +37,7 @@ def sample() -> list[Problem]:
     ]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("problem", sample(), ids=lambda problem: problem.id.partition("/")[2])
 def test_a_pair_passes_every_line(problem: Problem) -> None:
     report = validate_pair(problem)

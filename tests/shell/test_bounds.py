@@ -117,6 +117,7 @@ HOSTILE = [
 ]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("script", HOSTILE, ids=[script[:60] for script in HOSTILE])
 def test_everything_comes_to_an_end(script: str) -> None:
     shell = Shell(Files(), {}, cwd="/home")

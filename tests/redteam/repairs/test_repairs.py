@@ -98,12 +98,14 @@ def judged(attempt: Attempt, own: bool) -> Verdict:
     return pair.judge(world)
 
 
+@pytest.mark.sampled
 @played(RIGHT)
 def test_a_right_repair_is_paid(attempt: Attempt, own: bool) -> None:
     verdict = judged(attempt, own)
     assert verdict.passed, why(verdict)
 
 
+@pytest.mark.sampled
 @played(WRONG)
 def test_a_wrong_repair_is_not_paid(attempt: Attempt, own: bool) -> None:
     assert not judged(attempt, own).passed, attempt.because

@@ -91,6 +91,7 @@ def test_sentences_begin_with_capitals_or_names() -> None:
             assert {*first} <= names, each.text
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("pair", specs(), ids="-".join)
 def test_what_is_said_instead_is_false(pair: tuple[str, str]) -> None:
     spec = specs()[pair]

@@ -2,12 +2,13 @@
 
 Each figure is turned into places within its world (the first, one of the first three, rank from above and from below), so
 that nothing depends on absolute ages or versions, and by itself it knows what kind each object is of and whether anything of its
-name is ever at fault. What it learns on one half of the pairs it must not know on the other.
+name is ever at fault. Or it learns from what objects are made of, a coefficient for each word. What it learns on one half of the pairs it must not know on the other.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 
@@ -26,6 +27,12 @@ RATE = 0.05
 
 RIDGE = 1e-3
 """Weight of the squared coefficients."""
+
+WORDS_RIDGE = 1e-2
+"""The same where there is a coefficient for each word of what objects are made of."""
+
+OFTEN = 0.1
+"""How often a word must be met, for each world, to be learnt from."""
 
 SYMPTOMS = ("restarts", "unready", "warnings")
 """Figures that show the fault's effect, and not what was done."""
@@ -79,7 +86,25 @@ def _places(values: Array) -> list[Array]:
     return columns
 
 
-def fit(examples: Sequence[Example], steps: int = STEPS) -> Array:
+def worded(scenes: Sequence[Scene], known: Sequence[str]) -> list[Example]:
+    """What sort of object each of the scenes' candidates is, and which of the ``known`` words are true of it."""
+    column = {word: number for number, word in enumerate((*KINDS, *known))}
+    found = []
+    for scene in scenes:
+        features = np.zeros((len(scene.candidates), len(column)))
+        for row, each in zip(features, scene.candidates, strict=True):
+            row[[column[word] for word in (each.key[0], *each.contents) if word in column]] = 1.0
+        found.append(Example(features, np.array([float(each.culprit) for each in scene.candidates])))
+    return found
+
+
+def vocabulary(scenes: Sequence[Scene]) -> list[str]:
+    """The words that are met often enough to be learnt from."""
+    counts = Counter(word for scene in scenes for each in scene.candidates for word in each.contents)
+    return sorted(word for word, count in counts.items() if count >= max(2.0, OFTEN * len(scenes)))
+
+
+def fit(examples: Sequence[Example], steps: int = STEPS, ridge: float = RIDGE) -> Array:
     """Coefficients that make the culprits likely."""
     features = np.concatenate([each.features for each in examples])
     culprits = np.concatenate([each.culprits for each in examples])
@@ -97,7 +122,7 @@ def fit(examples: Sequence[Example], steps: int = STEPS) -> Array:
         scores -= np.maximum.reduceat(scores, starts)[world]
         likely = np.exp(scores)
         likely /= np.add.reduceat(likely, starts)[world]
-        slope = features.T @ ((likely - target) * weight) / len(examples) + RIDGE * coefficients
+        slope = features.T @ ((likely - target) * weight) / len(examples) + ridge * coefficients
         first = 0.9 * first + 0.1 * slope
         second = 0.999 * second + 0.001 * slope**2
         coefficients = coefficients - RATE * (first / (1 - 0.9**step)) / (
@@ -117,15 +142,35 @@ def right(examples: Sequence[Example], coefficients: Array) -> list[float]:
 
 
 def crossed(scenes: Sequence[Scene], figures: Sequence[str], steps: int = STEPS) -> list[float]:
-    """For each scene, whether it is guessed by what was learnt on the other half of the pairs."""
-    examples = [example(scene, figures) for scene in scenes]
+    """For each scene, whether it is guessed by what was learnt from figures on the other half of the pairs."""
+
+    def guessed(learnt: Sequence[Scene], tried: Sequence[Scene]) -> list[float]:
+        known = fit([example(scene, figures) for scene in learnt], steps)
+        return right([example(scene, figures) for scene in tried], known)
+
+    return _halves(scenes, guessed)
+
+
+def crossed_by_contents(scenes: Sequence[Scene], steps: int = STEPS) -> list[float]:
+    """The same by what was learnt from what objects are made of, and from nothing else."""
+
+    def guessed(learnt: Sequence[Scene], tried: Sequence[Scene]) -> list[float]:
+        words = vocabulary(learnt)
+        return right(worded(tried, words), fit(worded(learnt, words), steps, WORDS_RIDGE))
+
+    return _halves(scenes, guessed)
+
+
+def _halves(
+    scenes: Sequence[Scene], guessed: Callable[[Sequence[Scene], Sequence[Scene]], list[float]]
+) -> list[float]:
     halves = [half(scene.pair) for scene in scenes]
     found = [0.0] * len(scenes)
     for mine in (0, 1):
-        learnt = [each for each, own in zip(examples, halves, strict=True) if own != mine]
+        learnt = [scene for scene, own in zip(scenes, halves, strict=True) if own != mine]
         tried = [number for number, own in enumerate(halves) if own == mine]
         if learnt and tried:
-            hits = right([examples[number] for number in tried], fit(learnt, steps))
+            hits = guessed(learnt, [scenes[number] for number in tried])
             for number, hit in zip(tried, hits, strict=True):
                 found[number] = hit
     return found

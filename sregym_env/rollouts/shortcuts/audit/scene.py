@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
 from statistics import median
-from typing import Any, Final
+from typing import Final
 
 import orjson
 
@@ -26,6 +26,7 @@ from sregym_env.envs.tasks.pairs import pairs
 from sregym_env.kube import registry
 from sregym_env.kube.ownership.inferred import shown
 from sregym_env.kube.types import Manifest
+from sregym_env.rollouts.shortcuts.audit.contents import contents, odd
 
 RESOURCES: Final = (
     *ROLLED,
@@ -80,6 +81,8 @@ class Candidate:
     """Whether it is, or belongs to a component that is."""
     figures: Mapping[str, float]
     """What can be counted of it, by name; not a number where there is nothing to count."""
+    contents: frozenset[str] = frozenset()
+    """What it is made of beside others of its kind (:func:`~sregym_env.rollouts.shortcuts.audit.contents.contents`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,18 +104,19 @@ def scene(staged: Staged, pair: str, seed: int) -> Scene:
     kinds: dict[str, list[int]] = {}
     for key, obj in objects:
         kinds.setdefault(key[0], []).append(_size(obj))
-    odd = unlike([obj for _, obj in objects])
+    made_of = contents([obj for _, obj in objects])
     tooled = {kind: _mostly_tooled(objects, kind) for kind in kinds}
     managers = Counter(manager for key, obj in objects for manager in {m for m, _ in _writes(key, obj)})
     created = [_seconds(obj["metadata"].get("creationTimestamp")) for _, obj in objects]
     seconds = Counter(created)
     places = Counter[tuple[str, str]]()
     found = []
-    for (key, obj), made, (odd_labels, odd_values) in zip(objects, created, odd, strict=True):
+    for (key, obj), made, words in zip(objects, created, made_of, strict=True):
         metadata = obj["metadata"]
         writes = _writes(key, obj)
         names = {manager for manager, _ in writes}
         written = max((at for _, at in writes), default=made)
+        odd_labels, odd_values = odd(words)
         position = places[key[:2]]
         places[key[:2]] += 1
         found.append(
@@ -149,6 +153,7 @@ def scene(staged: Staged, pair: str, seed: int) -> Scene:
                     "position": float(position),
                     "usual": float(key in usual),
                 },
+                words,
             )
         )
     return Scene(pair, seed, tuple(found))
@@ -158,43 +163,6 @@ def entropy(name: str) -> float:
     """Bits per character of a name."""
     counts = Counter(name)
     return -sum(count / len(name) * math.log2(count / len(name)) for count in counts.values())
-
-
-def unlike(objects: Sequence[Manifest]) -> list[tuple[int, int]]:
-    """How many labels, and how many other values that somebody wrote, each object has otherwise than most of its kind have them.
-
-    An object's own name counts as the same in all of them, so that ``geo-1.2.0`` is like ``rate-1.2.0``.
-    """
-    written = [frozenset(_leaves(obj)) for obj in objects]
-    kinds = Counter(obj["kind"] for obj in objects)
-    usual = Counter(
-        (obj["kind"], leaf) for obj, leaves in zip(objects, written, strict=True) for leaf in leaves
-    )
-    common = {
-        (kind, path): value for (kind, (path, value)), count in usual.items() if 2 * count > kinds[kind]
-    }
-    found = []
-    for obj, leaves in zip(objects, written, strict=True):
-        odd = {path for path, value in leaves if common.get((obj["kind"], path), value) != value}
-        labels = sum(path.startswith("/metadata/labels/") for path in odd)
-        found.append((labels, len(odd) - labels))
-    return found
-
-
-def _leaves(obj: Manifest) -> Iterator[tuple[str, str]]:
-    """(path, value) of every label, and of every value that is no metadata and no status; elements of a list are all one path."""
-    name = obj["metadata"]["name"]
-    kept = {key: value for key, value in obj.items() if key not in ("metadata", "status")}
-    labels = obj["metadata"].get("labels") or {}
-    stack: list[tuple[str, Any]] = [("", kept), *((f"/metadata/labels/{key}", labels[key]) for key in labels)]
-    while stack:
-        path, value = stack.pop()
-        if isinstance(value, Mapping):
-            stack += [(f"{path}/{key}", each) for key, each in value.items()]
-        elif isinstance(value, list | tuple):
-            stack += [(f"{path}/*", each) for each in value]
-        else:
-            yield path.replace(name, ""), str(value).replace(name, "")
 
 
 def _objects(world: World) -> Iterator[tuple[ObjectKey, Manifest]]:

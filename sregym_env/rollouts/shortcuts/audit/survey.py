@@ -11,7 +11,13 @@ from sregym_env.envs.staging import stage
 from sregym_env.envs.tasks.pairs import pairs
 from sregym_env.errors import SREGymError, UsageError
 from sregym_env.rollouts.intervals import Estimate, mean, rate
-from sregym_env.rollouts.shortcuts.audit.classifier import RECENCY, SYMPTOMS, USUAL, crossed
+from sregym_env.rollouts.shortcuts.audit.classifier import (
+    RECENCY,
+    SYMPTOMS,
+    USUAL,
+    crossed,
+    crossed_by_contents,
+)
 from sregym_env.rollouts.shortcuts.audit.rules import BAND, Score, among_latest, older_than_median, scores
 from sregym_env.rollouts.shortcuts.audit.scene import Scene, scene
 from sregym_env.rollouts.shortcuts.playing import Case, Unplayed
@@ -22,6 +28,9 @@ CLASSIFIER = 0.5
 
 NEAR = 0.05
 """How much better it may be with all figures than with those of recency: what it knows beyond those is a leak."""
+
+CONTENTS = 0.2
+"""Share of the worlds that it may get right by what objects are made of, beside others of their kind: some wrong fields are rare."""
 
 LOW, HIGH = 0.25, 0.35
 """The band in which recency should be right."""
@@ -193,6 +202,7 @@ def judged(scenes: Sequence[Scene], failures: Sequence[Unplayed] = ()) -> Audit:
             recency,
             _learnt("figures", scenes, plain, min(CLASSIFIER, honest)),
             _learnt("figures and symptoms", scenes, figures, CLASSIFIER, enforced=False),
+            Learnt("contents", _mean(crossed_by_contents(scenes), scenes), CONTENTS, enforced=True),
         ),
         older=older,
         latest=latest,
@@ -203,9 +213,13 @@ def judged(scenes: Sequence[Scene], failures: Sequence[Unplayed] = ()) -> Audit:
 def _learnt(
     name: str, scenes: Sequence[Scene], figures: Sequence[str], most: float, *, enforced: bool = True
 ) -> Learnt:
-    hits = mean(crossed(scenes, figures), [each.pair for each in scenes])
-    assert hits is not None, "there are scenes"
-    return Learnt(name, hits, most, enforced)
+    return Learnt(name, _mean(crossed(scenes, figures), scenes), most, enforced)
+
+
+def _mean(hits: Sequence[float], scenes: Sequence[Scene]) -> Estimate:
+    found = mean(hits, [each.pair for each in scenes])
+    assert found is not None, "there are scenes"
+    return found
 
 
 def _staged(cases: Sequence[Case], workers: int) -> Iterator[Scene | Unplayed]:
