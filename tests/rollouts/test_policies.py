@@ -165,6 +165,17 @@ def test_a_dead_end_is_an_innocent_component_from_which_it_turns_back(seed: int)
     assert record.success
 
 
+def test_whom_a_dead_end_has_cleared_is_not_looked_at_again_on_the_way() -> None:
+    for seed in range(6):
+        record = played(
+            problem("hotel-reservation/scale_to_zero/mongodb-reservation"), seed, style="dead_ends"
+        )
+        logs = [
+            found[1] for action in record.actions if (found := re.search(r"logs \S*/(\S+) .*--tail", action))
+        ]
+        assert len(logs) == len(set(logs)), (seed, logs)
+
+
 def test_the_repair_can_be_chosen() -> None:
     each = problem("hotel-reservation/missing_secret/geo")
     made = [

@@ -31,9 +31,8 @@ Moves = Generator[Move, str, None]
 def played(case: Case) -> Moves:
     """An episode from the first look to the last word."""
     yield from _first_looks(case)
-    if case.style == "dead_ends":
-        yield from _dead_end(case)
-    yield from _along_the_calls(case)
+    known = (yield from _dead_end(case)) if case.style == "dead_ends" else ""
+    yield from _along_the_calls(case, known)
     for instance in case.instances:
         yield from _close(case, instance)
     if not case.instances:
@@ -99,11 +98,11 @@ def _journey(case: Case) -> Journey:
     return case.chance.choice(failing or [j for j in choices if j.name not in case.tried] or choices)
 
 
-def _dead_end(case: Case) -> Moves:
-    """Go after an innocent component, see that it is well or only suffers, and turn back."""
+def _dead_end(case: Case) -> Generator[Move, str, str]:
+    """Go after an innocent component, see that it is well or only suffers, and turn back; which one it was."""
     suspect = _suspect(case)
     if not suspect:
-        return
+        return ""
     aims = ("suspect red" if case.is_red(suspect) else "suspect", "suspect again")
     complains = False
     for look, aim in zip(looks.innocent(case.app, suspect, case.chance), aims, strict=True):
@@ -112,6 +111,7 @@ def _dead_end(case: Case) -> Moves:
     case.remark = (
         f"{case.remark} {words.turning_back(complains, diagnosis.spoken(suspect), case.chance)}".strip()
     )
+    return suspect
 
 
 def _suspect(case: Case) -> str:
@@ -131,10 +131,10 @@ def _suspect(case: Case) -> str:
     return case.chance.choice(choices) if choices else ""
 
 
-def _along_the_calls(case: Case) -> Moves:
-    """Follow the requests from the way in towards the first culprit."""
+def _along_the_calls(case: Case, known: str) -> Moves:
+    """Follow the requests from the way in towards the first culprit, past what is ``known`` to be none."""
     way = looks.path(case.app, case.struck[0])[:-1] if case.struck else ()
-    between = list(zip(way[1:], way, strict=False))
+    between = [(name, via) for name, via in zip(way[1:], way, strict=False) if name != known]
     count = {"direct": 0, "thorough": 3, "dead_ends": 1}[case.style]
     for component, via in between[-count:] if count else ():
         for look in looks.passing(case.app, component, via, case.chance):
