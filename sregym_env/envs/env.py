@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from difflib import get_close_matches
 from inspect import signature
-from typing import Any, cast
+from typing import Any, cast, get_args
 
 import gymnasium
 
@@ -267,8 +267,11 @@ class SREGymEnv(gymnasium.Env[str, str]):
         return played.observation, played.reward, played.terminated, played.truncated, played.info
 
     def charge(self, tokens: int) -> None:
-        """Say how many tokens the policy's model has used: the next step pays for them (``token_cost``)."""
-        self._current().charge(tokens)
+        """Say how many tokens the policy's model has used: the next step pays for them (``token_cost``).
+
+        Raises UsageError for what is no number of tokens.
+        """
+        self._current().charge(whole("tokens", tokens, 0))
 
     @property
     def observation(self) -> str:
@@ -315,8 +318,8 @@ class SREGymEnv(gymnasium.Env[str, str]):
         )
 
     def tools(self, format: ToolFormat = "openai") -> list[dict[str, Any]]:
-        """The tools' schemas in a dialect: openai, openai_responses, anthropic, mcp or text."""
-        return schemas(format)
+        """The tools' schemas in a dialect: openai, openai_responses, anthropic, mcp or text. Raises UsageError for others."""
+        return schemas(one_of("format", format, get_args(ToolFormat)))
 
     def tools_text(self) -> str:
         """The tools described in words, for a prompt."""
@@ -334,7 +337,7 @@ class SREGymEnv(gymnasium.Env[str, str]):
         # Gymnasium's generators cannot be shared: drawing in one environment would move the other on.
         copy._np_random = None
         if self._np_random is not None:
-            copy._np_random, copy._np_random_seed = gymnasium.utils.seeding.np_random(None)
+            copy._np_random, _ = gymnasium.utils.seeding.np_random(0)
             copy._np_random.bit_generator.state = self._np_random.bit_generator.state
         return copy
 

@@ -17,7 +17,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space, concatenate, create_empty_array, iterate
 from numpy.typing import NDArray
 
-from sregym_env.envs.arguments import whole
+from sregym_env.envs.arguments import mapping, whole
 from sregym_env.envs.env import SREGymEnv
 from sregym_env.envs.wrappers.steps import StepLimit
 from sregym_env.errors import UsageError
@@ -248,10 +248,11 @@ class SREGymVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
 
     def _options(
         self, options: Mapping[str, Any] | None
-    ) -> tuple[dict[str, Any], list[Mapping[str, Any]], NDArray[np.bool_]]:
+    ) -> tuple[dict[str, Any], list[dict[str, Any]], NDArray[np.bool_]]:
         """What all are told, what every single one is told besides, and who is reset."""
-        shared = dict(options or {})
-        single = [each or {} for each in shared.pop("each", None) or [{}] * self.num_envs]
+        shared = mapping("options", options)
+        given = _sequence("options['each']", shared.pop("each", None) or [None] * self.num_envs)
+        single = [mapping("an entry of options['each']", each) for each in given]
         if len(single) != self.num_envs:
             raise UsageError(
                 f"options['each'] has {len(single)} entries for {self.num_envs} sub-environments"

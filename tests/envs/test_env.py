@@ -352,6 +352,25 @@ def test_numbers_of_numpy_are_numbers() -> None:
     assert (config["max_commands"], config["obs_chars"], config["time_limit"]) == (3, 2_000, 60.0)
 
 
+@pytest.mark.parametrize("tokens", [-1, 1.5, True, None])
+def test_nobody_is_paid_for_tokens(tokens: Any) -> None:
+    env = made(reward={"token_cost": 0.001})
+    env.reset(seed=1)
+    with pytest.raises(UsageError, match="tokens must be a whole number, at least 0"):
+        env.charge(tokens)
+
+
+def test_a_fork_has_the_seed_of_what_it_was_forked_from() -> None:
+    env = made()
+    env.reset(seed=7)
+    assert env.fork().np_random_seed == 7
+
+
+def test_a_format_of_tools_that_there_is_not_is_told() -> None:
+    with pytest.raises(UsageError, match="format must be one of openai, openai_responses"):
+        made().tools("yaml")  # type: ignore[arg-type]
+
+
 def test_tools_are_described_in_every_format() -> None:
     env = made()
     assert {"shell", "submit_diagnosis"} <= {tool["name"] for tool in env.tools("anthropic")}

@@ -223,6 +223,9 @@ def test_what_makes_no_sense_at_a_reset_is_told() -> None:
         ({"options": {"each": [{}]}}, "1 entries for 2"),
         ({"options": {"reset_mask": np.array([False, False])}}, "at least one of them true"),
         ({"options": {"reset_mask": [True, True]}}, "numpy array"),
+        ({"options": [1]}, "options must be a mapping"),
+        ({"options": {"each": {"noise": True}}}, "'each'. must be a list"),
+        ({"options": {"each": [1, 2]}}, "an entry of options"),
     ):
         with pytest.raises(UsageError, match=says):
             envs.reset(**given)
