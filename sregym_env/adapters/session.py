@@ -6,8 +6,9 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from sregym_env.envs.arguments import one_of, whole
 from sregym_env.envs.env import SREGymEnv
-from sregym_env.envs.tasks.splits import By, Split, split
+from sregym_env.envs.tasks.splits import SPLITS, WAYS, By, Split, split
 from sregym_env.envs.tasks.suites import suite
 from sregym_env.errors import UsageError
 from sregym_env.faults.problems import Problem
@@ -84,7 +85,9 @@ class Session:
         return round(self._total, 6) if self._info["trainable"] else None
 
     def metrics(self) -> dict[str, float]:
-        """Numbers about the episode so far."""
+        """Numbers about the episode so far. Raises UsageError before there is one."""
+        if not self._begun:
+            raise UsageError(NOT_BEGUN)
         info = self._info
         numbers = {
             "success": float(info["is_success"]),
@@ -103,11 +106,20 @@ def rows(
     """A task table: for every problem of a suite, or of its part in a split, and every seed, a row.
 
     ``task`` is an opaque number, ``problem`` the problem as a JSON string: scalar columns, as every table wants them.
+    Raises UsageError and ProblemError for what there is not.
     """
+    one_of("part", part, (None, *SPLITS))
+    one_of("by", by, WAYS)
+    if not isinstance(seeds, Iterable) or isinstance(seeds, str):
+        raise UsageError(f"seeds must be a list of whole numbers, not {seeds!r}")
+    # Each of them for every problem: an iterator would be empty after the first.
+    listed = [whole("seeds", seed, 0) for seed in seeds]
+    if not listed:
+        raise UsageError("seeds must hold one at least")
     problems = suite(what) if part is None else split(part, by=by, problems=suite(what))
     return [
         {"task": index, "problem": problem.model_dump_json(), "seed": seed}
-        for index, (problem, seed) in enumerate((problem, seed) for problem in problems for seed in seeds)
+        for index, (problem, seed) in enumerate((problem, seed) for problem in problems for seed in listed)
     ]
 
 
@@ -115,6 +127,9 @@ def _problem(value: str | Mapping[str, Any]) -> str | Mapping[str, Any]:
     if isinstance(value, Problem):
         return value.model_dump(mode="json")
     if isinstance(value, str) and value.lstrip().startswith("{"):
-        parsed: Mapping[str, Any] = json.loads(value)
+        try:
+            parsed: Mapping[str, Any] = json.loads(value)
+        except ValueError as error:
+            raise UsageError(f"the problem is no JSON ({error}): {value[:200]}") from None
         return parsed
     return value

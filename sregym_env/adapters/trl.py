@@ -105,7 +105,8 @@ class SREGymTools:
 class SREGymSpec:
     """What a trainer wants, as one object: the dataset, the environment's factory.
 
-    ``arguments`` are the environment's (``reward``, ``judge``, ``noise``, ``variation``, ``max_commands``...).
+    ``arguments`` are the environment's (``reward``, ``judge``, ``noise``, ``variation``, ``max_commands``...). Raises
+    UsageError and ProblemError for what makes no sense, before a model is loaded.
     """
 
     def __init__(
@@ -118,6 +119,7 @@ class SREGymSpec:
         system: str = SYSTEM,
         **arguments: Any,
     ) -> None:
+        Session(**arguments)
         self._rows = rows(suite, part=part, by=by, seeds=seeds)
         self._system = system
         self._arguments = arguments

@@ -5,6 +5,7 @@ The commands import what they need when they run, as those of :mod:`sregym_env.c
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -88,6 +89,9 @@ def build(
         **{f"split {split}": episodes for split, episodes in built.manifest.splits.items()},
     }
     terminal.print_rows([row], as_json)
+    if not built.manifest.counts.episodes:
+        print(f"sregym: no episode is left; {sources[-1]} is an empty dataset", file=sys.stderr)
+        raise typer.Exit(1)
 
 
 @app.command()

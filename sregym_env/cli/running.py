@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass, field
 from pathlib import Path
+from shlex import quote
 from time import monotonic
 from types import TracebackType
 from typing import Any, Self
@@ -138,7 +139,7 @@ class Kept:
             yield
         except KeyboardInterrupt:
             how = (
-                f"go on with: sregym ... --resume --out {self.out}"
+                f"go on with: sregym ... --resume --out {quote(str(self.out))}"
                 if self.out
                 else "nothing was kept: give --out"
             )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from math import isfinite
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -19,12 +20,18 @@ def flag(name: str, value: Any) -> bool:
     return bool(value)
 
 
-def number(name: str, value: Any, least: float, *, whole: bool = False) -> None:
-    """Raise UsageError for what is no finite number of at least ``least``."""
-    fits = isinstance(value, int if whole else (int, float)) and not isinstance(value, bool)
-    if not fits or not isfinite(value) or value < least:
-        kind = "a whole number" if whole else "a finite number"
-        raise UsageError(f"{name} must be {kind}, at least {least:,}, not {value!r}")
+def number(name: str, value: Any, least: float) -> float:
+    """A finite number of at least ``least`` (Python's or numpy's). Raises UsageError for anything else."""
+    if not isinstance(value, Real) or isinstance(value, bool) or not isfinite(value) or value < least:
+        raise UsageError(f"{name} must be a finite number, at least {least:,}, not {value!r}")
+    return float(value)
+
+
+def whole(name: str, value: Any, least: int) -> int:
+    """A whole number of at least ``least`` (Python's or numpy's). Raises UsageError for anything else."""
+    if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
+        raise UsageError(f"{name} must be a whole number, at least {least:,}, not {value!r}")
+    return int(value)
 
 
 def one_of(name: str, value: Any, allowed: tuple[str | None, ...]) -> Any:
@@ -49,7 +56,14 @@ def mapping(name: str, value: Any) -> dict[str, Any]:
 
 
 def typed(action: Any) -> str:
-    """An action as text: a tool call that is a mapping, or a list of them, as the JSON that it stands for."""
+    """An action as text: a tool call that is a mapping, or a list of them, as the JSON that it stands for; bytes as UTF-8.
+
+    None, which is the content of a message in which a model said nothing, is an empty text.
+    """
+    if action is None:
+        return ""
+    if isinstance(action, bytes | bytearray):
+        return action.decode(errors="replace")
     if isinstance(action, Mapping | list | tuple):
         try:
             return orjson.dumps(action).decode()

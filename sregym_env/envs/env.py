@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 from difflib import get_close_matches
 from inspect import signature
-from typing import Any, cast
+from typing import Any, cast, get_args
 
 import gymnasium
 
 from sregym_env.cluster.deploy import Backend
-from sregym_env.envs.arguments import flag, mapping, number, one_of, typed, word
+from sregym_env.envs.arguments import flag, mapping, number, one_of, typed, whole, word
 from sregym_env.envs.assignment import Assignment, resolved
 from sregym_env.envs.config import configuration
 from sregym_env.envs.episode import Episode
@@ -22,7 +23,7 @@ from sregym_env.envs.staging import cleared, stage
 from sregym_env.envs.tasks.splits import SPLITS, WAYS, By, Split, split_of
 from sregym_env.envs.tasks.suites import suite
 from sregym_env.errors import UsageError
-from sregym_env.faults.problems import Problem
+from sregym_env.faults.problems import Problem, parsed
 from sregym_env.rewards import judges
 from sregym_env.rewards.judge import Judge
 from sregym_env.rewards.oracle import Patience
@@ -36,6 +37,9 @@ MIN_OBSERVATION_CHARS = 1_000
 NOISE_PATIENCE = 600.0
 """Seconds the oracle waits longer where disturbances come and go: one period of the noise, and the kubelet's longest
 back-off: a client that crashed on what the noise took starts again only then."""
+
+EARLIEST, LATEST = (int(datetime(year, 1, 1, tzinfo=UTC).timestamp()) * 10**6 for year in (2025, 9000))
+"""Between which ``reset(options={"present": ...})`` may be: there is the Kubernetes that is played, and dates do not end yet."""
 
 OPTIONS = frozenset(
     {
@@ -89,7 +93,8 @@ class SREGymEnv(gymnasium.Env[str, str]):
         salt: a secret that goes into the opaque names of tasks and episodes in :meth:`state` and in records, so that nobody
             who knows this package can tell the problem from them; by default the variable ``SREGYM_SALT``.
 
-    Raises UsageError for arguments that are unknown, contradict each other or make no sense.
+    Raises UsageError for arguments that are unknown, contradict each other or make no sense, ProblemError for ``problems``
+    that there are not.
     """
 
     metadata = {"render_modes": ["ansi"], "render_fps": 1}
@@ -126,9 +131,7 @@ class SREGymEnv(gymnasium.Env[str, str]):
         _refuse_unknown(unknown)
         one_of("split", split, (None, *SPLITS))
         one_of("split_by", split_by, WAYS)
-        number("obs_chars", obs_chars, MIN_OBSERVATION_CHARS, whole=True)
-        number("max_commands", max_commands, 1, whole=True)
-        number("time_limit", time_limit, 1)
+        obs_chars = whole("obs_chars", obs_chars, MIN_OBSERVATION_CHARS)
         if render_mode not in (None, "ansi"):
             raise UsageError(f"no render mode {render_mode!r}; there is ansi")
         self.render_mode = render_mode
@@ -152,8 +155,8 @@ class SREGymEnv(gymnasium.Env[str, str]):
             mode=one_of("mode", mode, ("proactive", "reactive")),
             stage=one_of("stage", stage, ("e2e", "diagnosis", "mitigation")),
             reward=rule(reward),
-            max_commands=max_commands,
-            time_limit=float(time_limit),
+            max_commands=whole("max_commands", max_commands, 1),
+            time_limit=number("time_limit", time_limit, 1),
             grade_at_limit=flag("grade_at_limit", grade_at_limit),
             observation_chars=obs_chars,
         )
@@ -172,7 +175,6 @@ class SREGymEnv(gymnasium.Env[str, str]):
         self._raise_errors = flag("raise_errors", raise_errors)
         self._salt = os.environ.get("SREGYM_SALT", "") if salt is None else str(word("salt", salt))
         self._episode: Episode | None = None
-        self._noisy, self._varied, self._silent = noise, variation, silent_alerts
         self._observation = ""
         self._transcript: list[str] = []
 
@@ -191,7 +193,8 @@ class SREGymEnv(gymnasium.Env[str, str]):
         super().reset(seed=seed)
         # Before the problem is drawn, so that what that takes shifts no world.
         world_seed = seed if seed is not None else int(self.np_random.integers(2**31))
-        assignment, rules = self._with_options(options or {})
+        options = mapping("options", options)
+        assignment, rules = self._with_options(options)
         problem = assignment.resolve(self.np_random)
         if problem.noise_on:
             rules = _patient(rules)
@@ -207,12 +210,10 @@ class SREGymEnv(gymnasium.Env[str, str]):
             mode=rules.mode,
             backend=self._backend,
             salt=self._salt,
-            present=_present((options or {}).get("present")),
+            present=_present(options.get("present")),
         )
         self._episode = Episode(staged, rules, self._judge)
         observation, info = self._episode.begin()
-        self._noisy, self._varied = problem.noise_on, problem.variation
-        self._silent = problem.silent_alerts
         self._observation = observation
         self._transcript = [observation] if self.render_mode == "ansi" else []
         self._rest()
@@ -266,8 +267,11 @@ class SREGymEnv(gymnasium.Env[str, str]):
         return played.observation, played.reward, played.terminated, played.truncated, played.info
 
     def charge(self, tokens: int) -> None:
-        """Say how many tokens the policy's model has used: the next step pays for them (``token_cost``)."""
-        self._current().charge(tokens)
+        """Say how many tokens the policy's model has used: the next step pays for them (``token_cost``).
+
+        Raises UsageError for what is no number of tokens.
+        """
+        self._current().charge(whole("tokens", tokens, 0))
 
     @property
     def observation(self) -> str:
@@ -303,18 +307,19 @@ class SREGymEnv(gymnasium.Env[str, str]):
         """How the episode is played, as JSON: everything but the problem. ``SREGymEnv(**arguments(config))``, in
         :mod:`~sregym_env.envs.config`, plays the same way."""
         episode = self._current()
+        played = parsed(episode.staged.problem_json)
         return configuration(
             episode.rules,
             self._judge,
-            noise=self._noisy,
-            variation=self._varied,
-            silent_alerts=self._silent,
+            noise=played.noise_on,
+            variation=played.variation,
+            silent_alerts=played.silent_alerts,
             backend="sim" if self._backend is None else "live",
         )
 
     def tools(self, format: ToolFormat = "openai") -> list[dict[str, Any]]:
-        """The tools' schemas in a dialect: openai, openai_responses, anthropic, mcp or text."""
-        return schemas(format)
+        """The tools' schemas in a dialect: openai, openai_responses, anthropic, mcp or text. Raises UsageError for others."""
+        return schemas(one_of("format", format, get_args(ToolFormat)))
 
     def tools_text(self) -> str:
         """The tools described in words, for a prompt."""
@@ -332,18 +337,22 @@ class SREGymEnv(gymnasium.Env[str, str]):
         # Gymnasium's generators cannot be shared: drawing in one environment would move the other on.
         copy._np_random = None
         if self._np_random is not None:
-            copy._np_random, copy._np_random_seed = gymnasium.utils.seeding.np_random(None)
+            copy._np_random, _ = gymnasium.utils.seeding.np_random(0)
             copy._np_random.bit_generator.state = self._np_random.bit_generator.state
         return copy
 
     def snapshot(self) -> Snapshot:
         """The present, to :meth:`restore` later, any number of times."""
-        return Snapshot(self._current().fork(), tuple(self._transcript))
+        return Snapshot(self._current().fork(), tuple(self._transcript), self._observation)
 
     def restore(self, snapshot: Snapshot) -> None:
-        """Return to a snapshot of this environment or of one with the same arguments."""
+        """Return to a snapshot of this environment or of one with the same arguments. Raises UsageError for what is none."""
+        if not isinstance(snapshot, Snapshot):
+            raise UsageError(f"restore() takes what snapshot() returned, not {snapshot!r}")
         self._episode = snapshot.episode.fork()
         self._transcript = list(snapshot.transcript)
+        self._observation = snapshot.observation
+        self._rest()
 
     def state(self) -> dict[str, Any]:
         """Privileged: the truth, verdicts and a digest of the world. Not for agents."""
@@ -387,29 +396,42 @@ class SREGymEnv(gymnasium.Env[str, str]):
 
 
 def _present(value: Any) -> int | None:
-    if value is not None:
-        number("present", value, 1, whole=True)
-    return cast(int | None, value)
+    """An instant from which a world can be set. Raises UsageError for others: a time in seconds, a clock that was never set."""
+    if value is None:
+        return None
+    present = whole("present", value, 1)
+    if not EARLIEST <= present < LATEST:
+        raise UsageError(
+            f"present is the microseconds since 1970 of an instant between the years 2025 and 9000, not {value!r}"
+        )
+    return present
 
 
 class Snapshot:
     """An episode at one moment. Opaque; see :meth:`SREGymEnv.restore`."""
 
-    __slots__ = ("episode", "transcript")
+    __slots__ = ("episode", "observation", "transcript")
 
-    def __init__(self, episode: Episode, transcript: tuple[str, ...]) -> None:
+    def __init__(self, episode: Episode, transcript: tuple[str, ...], observation: str = "") -> None:
         self.episode = episode
         self.transcript = transcript
+        self.observation = observation
 
 
 def _listed(
     problems: str | Sequence[str | Mapping[str, Any] | Problem], split: str | None, by: str
 ) -> tuple[str | Mapping[str, Any] | Problem, ...]:
     """The problems to draw from: a suite's where it is named, without those of other splits."""
+    if isinstance(problems, Mapping) or not isinstance(problems, Iterable):
+        raise UsageError(f"problems must be a list of problems or the name of a suite, not {problems!r}")
     listed = suite(problems) if isinstance(problems, str) else tuple(problems)
+    # All of them now: what is wrong with one would else be told by the seed that draws it.
+    known = tuple(map(resolved, listed))
     if split is None or not listed:
         return listed
-    kept = tuple(each for each in listed if split_of(resolved(each), cast(By, by)) == split)
+    kept = tuple(
+        each for each, problem in zip(listed, known, strict=True) if split_of(problem, cast(By, by)) == split
+    )
     if not kept:
         raise UsageError(f"none of the {len(listed)} problems belongs to the {split} split by {by}")
     return kept

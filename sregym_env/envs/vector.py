@@ -17,6 +17,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space, concatenate, create_empty_array, iterate
 from numpy.typing import NDArray
 
+from sregym_env.envs.arguments import mapping, whole
 from sregym_env.envs.env import SREGymEnv
 from sregym_env.envs.wrappers.steps import StepLimit
 from sregym_env.errors import UsageError
@@ -70,14 +71,12 @@ class SREGymVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         # First of all: older Gymnasiums close what was never finished.
         self.envs: list[gymnasium.Env[Any, Any]] = []
         self._pool: ThreadPoolExecutor | None = None
-        if num_envs < 1:
-            raise UsageError(f"num_envs must be at least 1, not {num_envs!r}")
-        if threads < 0:
-            raise UsageError(f"threads must not be negative, but is {threads!r}")
+        num_envs = whole("num_envs", num_envs, 1)
         self.num_envs = num_envs
-        self.autoreset_mode = AutoresetMode(autoreset_mode)
+        self.autoreset_mode = _mode(autoreset_mode)
         self._copy = copy
-        self._threads = min(threads, num_envs)
+        self._threads = min(whole("threads", threads, 0), num_envs)
+        each, wrap = _sequence("each", each), _sequence("wrap", wrap)
         self.envs = [
             _made({**arguments, **(each[index % len(each)] if each else {})}, wrap, max_episode_steps)
             for index in range(num_envs)
@@ -132,6 +131,9 @@ class SREGymVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         self, actions: Any
     ) -> tuple[Any, NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]:
         """One action everywhere. Where an episode was over, the way of resetting says what happens."""
+        # A text is a sequence, too: of single characters, one for each.
+        if isinstance(actions, str | bytes):
+            raise UsageError(f"a step takes a list of {self.num_envs} actions, not the text {actions[:80]!r}")
         listed = list(iterate(self.action_space, actions))
         if len(listed) != self.num_envs:
             raise UsageError(f"{len(listed)} actions for {self.num_envs} sub-environments")
@@ -246,10 +248,11 @@ class SREGymVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
 
     def _options(
         self, options: Mapping[str, Any] | None
-    ) -> tuple[dict[str, Any], list[Mapping[str, Any]], NDArray[np.bool_]]:
+    ) -> tuple[dict[str, Any], list[dict[str, Any]], NDArray[np.bool_]]:
         """What all are told, what every single one is told besides, and who is reset."""
-        shared = dict(options or {})
-        single = [each or {} for each in shared.pop("each", None) or [{}] * self.num_envs]
+        shared = mapping("options", options)
+        given = _sequence("options['each']", shared.pop("each", None) or [None] * self.num_envs)
+        single = [mapping("an entry of options['each']", each) for each in given]
         if len(single) != self.num_envs:
             raise UsageError(
                 f"options['each'] has {len(single)} entries for {self.num_envs} sub-environments"
@@ -263,6 +266,20 @@ class SREGymVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
                 f"options['reset_mask'] must be a numpy array of {self.num_envs} booleans, at least one of them true"
             )
         return shared, single, mask
+
+
+def _mode(value: str | AutoresetMode) -> AutoresetMode:
+    try:
+        return AutoresetMode(value)
+    except ValueError:
+        known = ", ".join(mode.value for mode in AutoresetMode)
+        raise UsageError(f"autoreset_mode must be one of {known}, not {value!r}") from None
+
+
+def _sequence(name: str, value: Sequence[_T]) -> Sequence[_T]:
+    if not isinstance(value, Sequence) or isinstance(value, str):
+        raise UsageError(f"{name} must be a list, not {value!r}")
+    return value
 
 
 def _made(

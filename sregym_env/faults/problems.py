@@ -18,6 +18,7 @@ from pydantic import (
     Field,
     SerializerFunctionWrapHandler,
     ValidationError,
+    field_validator,
     model_serializer,
 )
 
@@ -36,6 +37,13 @@ ASTRONOMY = "astronomy-shop"
 TOGETHER = JOINED.join((SOCIAL, HOTEL, ASTRONOMY))
 
 
+def in_order(value: Any) -> Any:
+    """JSON with the keys of all mappings in order: equal problems are written alike, and their worlds are drawn from that."""
+    if isinstance(value, Mapping):
+        return {key: in_order(value[key]) for key in sorted(value, key=str)}
+    return [in_order(each) for each in value] if isinstance(value, list) else value
+
+
 class FaultChoice(BaseModel):
     """One fault of a problem: what, on which target, with which parameters."""
 
@@ -46,6 +54,11 @@ class FaultChoice(BaseModel):
     """Name of the target; empty for the first one that the fault finds. Of several applications in one cluster it begins
     with the name of the one that is struck (:func:`struck`)."""
     parameters: dict[str, Any] = Field(default_factory=dict)
+
+    @field_validator("parameters")
+    @classmethod
+    def _ordered(cls, value: Any) -> Any:
+        return in_order(value)
 
 
 class Problem(BaseModel):
@@ -66,6 +79,11 @@ class Problem(BaseModel):
     silent_alerts: bool = False
     """Whether alerts read labels that an earlier upgrade has renamed, so that they stay silent whatever happens
     (:mod:`~sregym_env.worlds.silence`): no part of the cause, and nobody has to repair it."""
+
+    @field_validator("noise")
+    @classmethod
+    def _ordered(cls, value: Any) -> Any:
+        return in_order(value)
 
     @model_serializer(mode="wrap")
     def _told(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:

@@ -134,6 +134,8 @@ def rule(value: str | Mapping[str, Any] | RewardRule | None) -> RewardRule:
         return value
     if isinstance(value, str):
         return RewardRule(preset=value)  # type: ignore[arg-type]
+    if not isinstance(value, Mapping):
+        raise UsageError(f"reward must be a preset's name or a mapping, not {value!r}")
     unknown = sorted(set(value) - FIELDS)
     if unknown:
         raise UsageError(f"unknown reward option {unknown[0]!r}; there are {', '.join(sorted(FIELDS))}")

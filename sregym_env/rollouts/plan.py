@@ -103,8 +103,9 @@ class RunPlan(Frozen):
         plan = cls(
             run_id="",
             package=sregym_env.__version__,
-            env=dict(env or {}),
-            policy=policy,
+            # In order, as they come back from JSON: a run that goes on is written as one that was never interrupted.
+            env=library.in_order(env or {}),
+            policy=policy.model_copy(update={"options": library.in_order(policy.options)}),
             budgets=budgets,
             digests=digests,
             timing=timing,

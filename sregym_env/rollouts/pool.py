@@ -8,7 +8,7 @@ decided here and in the :class:`~sregym_env.rollouts.ledger.Ledger`, the same fo
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, as_completed, wait
 from dataclasses import dataclass
 from threading import local
 from time import monotonic
@@ -127,6 +127,10 @@ class Crew(Protocol):
         """End a worker at once, and make another one in its place; nothing is told of it any more."""
         ...
 
+    def last(self) -> Iterable[Told]:
+        """What comes to its end although nobody plays on, because nothing can end it: as it does."""
+        ...
+
     def abandon(self) -> None:
         """Be ready for other groups: end what is being played."""
         ...
@@ -164,7 +168,8 @@ def drive(
 ) -> Iterator[GroupResult]:
     """Every group once, as it is done or given up, in no order.
 
-    Raises RunError where the crew cannot play, or ``given_up`` groups could not be played.
+    Raises RunError where the crew cannot play, or ``given_up`` groups could not be played. Interrupted, it yields what cannot
+    be ended before it raises KeyboardInterrupt.
     """
     ledger = Ledger(
         groups, places=crew.places, attempts=attempts, group_seconds=group_seconds, given_up=given_up
@@ -181,6 +186,12 @@ def drive(
             results += _end_overdue(crew, ledger, clock(), group_seconds)
             _assign(crew, ledger, clock)
             yield from results
+    except KeyboardInterrupt:
+        # It has been waited for, and a model's answers have been paid for: it is kept.
+        for told in crew.last():
+            if (result := _heard(ledger, told)) is not None:
+                yield result
+        raise
     finally:
         if ledger.flying:
             crew.abandon()
@@ -286,6 +297,12 @@ class Here:
     def stop(self, worker: int) -> None:
         """Nothing in this process can be ended from outside."""
         raise UsageError("a group in this process has no deadline; use workers for that")
+
+    def last(self) -> Iterable[Told]:
+        """What threads are playing."""
+        running, self._running = self._running, set()
+        for future in as_completed(running):
+            yield future.result()
 
     def abandon(self) -> None:
         """Forget what waits, and let running threads come to their ends."""

@@ -254,6 +254,10 @@ class _Actors:
         self._dismiss(worker)
         self._hire()
 
+    def last(self) -> Sequence[Told]:
+        """Nothing: a worker can be ended."""
+        return ()
+
     def abandon(self) -> None:
         for worker in {worker for worker, _ in self._playing.values()}:
             self.stop(worker)

@@ -55,7 +55,12 @@ class Budgets:
     def __post_init__(self) -> None:
         for name in self.__slots__:
             value = getattr(self, name)
-            if value is not None and not value > 0:
+            if value is None:
+                continue
+            kind, told = (int, "a whole number") if name in ("steps", "tokens") else (int | float, "a number")
+            if not isinstance(value, kind) or isinstance(value, bool):
+                raise UsageError(f"budget {name} must be {told}, not {value!r}")
+            if not value > 0:
                 raise UsageError(f"budget {name} must be positive, not {value!r}")
 
 

@@ -7,6 +7,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 import pytest
 
 from sregym_env.adapters.session import Session, rows
@@ -65,6 +66,10 @@ def test_before_the_first_episode() -> None:
     assert session.reward() is None
     with pytest.raises(UsageError, match="call reset first"):
         session.call("alerts")
+    with pytest.raises(UsageError, match="call reset first"):
+        session.metrics()
+    with pytest.raises(UsageError, match="the problem is no JSON"):
+        session.begin('{"id": ', 0)
 
 
 def test_rows_are_a_table() -> None:
@@ -74,6 +79,29 @@ def test_rows_are_a_table() -> None:
     problems = [Problem.model_validate_json(row["problem"]) for row in table]
     assert {split_of(problem) for problem in problems} == {"test"}
     assert Session().begin(table[0]["problem"], 0)
+
+
+def test_every_problem_has_every_seed_of_an_iterator_and_of_numpy() -> None:
+    for seeds in (iter([1, 2]), np.array([1, 2])):
+        table = rows("smoke", seeds=seeds)
+        assert [row["seed"] for row in table] == [1, 2] * 5
+        assert {type(row["seed"]) for row in table} == {int}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        ({"seeds": 8}, "seeds must be a list"),
+        ({"seeds": []}, "seeds must hold one"),
+        ({"seeds": [-1]}, "seeds must be a whole number, at least 0"),
+        ({"part": "tran"}, "part must be one of train, validation, test"),
+        ({"by": "fault"}, "by must be one of family, target"),
+        ({"max_comands": 3}, "did you mean 'max_commands'"),
+    ],
+)
+def test_a_specification_that_makes_no_sense_is_refused_at_once(arguments: dict[str, Any], told: str) -> None:
+    with pytest.raises(UsageError, match=told):
+        SREGymSpec(suite="smoke", **arguments)
 
 
 # --- TRL's face, without TRL ----------------------------------------------------------------------

@@ -7,6 +7,7 @@ import warnings
 from typing import Any
 
 import gymnasium as gym
+import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
 
@@ -177,6 +178,15 @@ def test_bad_input_is_an_observation(action: str) -> None:
     assert env.observation_space.contains(observation)
 
 
+def test_words_that_are_no_text_are_read_as_what_they_mean() -> None:
+    env = made()
+    env.reset(seed=1)
+    none: Any = None
+    raw: Any = b"pwd"
+    assert "the action is empty" in env.step(none)[0]
+    assert env.step(raw)[0] == "/home/oncall\n"
+
+
 def test_forks_are_independent_and_equal_until_they_differ() -> None:
     env = made()
     env.reset(seed=2)
@@ -198,6 +208,18 @@ def test_a_snapshot_can_be_restored_twice() -> None:
         env.restore(snapshot)
         results.append(env.step(f"kubectl get events -n {NAMESPACE}"))
     assert results[0] == results[1]
+
+
+def test_a_snapshot_brings_back_what_was_seen_and_how_it_is_played() -> None:
+    env = made()
+    env.reset(seed=2)
+    seen, config, snapshot = env.observation, env.config(), env.snapshot()
+    env.reset(seed=2, options={"noise": True})
+    env.step("pwd")
+    env.restore(snapshot)
+    assert (env.observation, env.config()) == (seen, config)
+    with pytest.raises(UsageError, match="what snapshot"):
+        env.restore(None)  # type: ignore[arg-type]
 
 
 def test_a_failing_judge_gives_no_reward() -> None:
@@ -250,6 +272,14 @@ def test_options_replace_what_is_played() -> None:
         env.reset(options={"colour": "red"})
     with pytest.raises(ProblemError):
         env.reset(options={"problem": "no_such_problem"})
+    with pytest.raises(UsageError, match="options must be a mapping"):
+        env.reset(options=[("noise", True)])  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("present", [1_790_000_000, 10**15, 10**18])
+def test_a_present_in_which_nothing_can_be_played_is_refused(present: int) -> None:
+    with pytest.raises(UsageError, match="microseconds since 1970"):
+        made().reset(seed=1, options={"present": present})
 
 
 def test_a_suite_draws_by_seed() -> None:
@@ -291,11 +321,54 @@ def test_render_gives_the_transcript() -> None:
 
 
 @pytest.mark.parametrize(
-    "arguments", [{"mode": "x"}, {"stage": "x"}, {"obs_chars": 3}, {"max_commands": 0}, {"reward": "x"}]
+    "arguments",
+    [
+        {"mode": "x"},
+        {"stage": "x"},
+        {"obs_chars": 3},
+        {"max_commands": 0},
+        {"max_commands": np.True_},
+        {"reward": "x"},
+        {"reward": 3},
+        {"problem": None, "problems": 3},
+        {"problem": None, "problems": {PROBLEM: 1}},
+    ],
 )
 def test_wrong_arguments_are_refused(arguments: dict[str, Any]) -> None:
     with pytest.raises(UsageError):
         made(**arguments)
+
+
+def test_a_problem_that_there_is_not_is_told_before_a_seed_draws_it() -> None:
+    with pytest.raises(ProblemError, match="wrong_bin_usag'; did you mean wrong_bin_usage"):
+        made(problem=None, problems=[PROBLEM, "wrong_bin_usag"])
+
+
+def test_numbers_of_numpy_are_numbers() -> None:
+    env = made(max_commands=np.int64(3), obs_chars=np.int32(2_000), time_limit=np.float32(60))
+    env.reset(seed=1)
+    config = env.config()
+    assert json.loads(json.dumps(config)) == config
+    assert (config["max_commands"], config["obs_chars"], config["time_limit"]) == (3, 2_000, 60.0)
+
+
+@pytest.mark.parametrize("tokens", [-1, 1.5, True, None])
+def test_nobody_is_paid_for_tokens(tokens: Any) -> None:
+    env = made(reward={"token_cost": 0.001})
+    env.reset(seed=1)
+    with pytest.raises(UsageError, match="tokens must be a whole number, at least 0"):
+        env.charge(tokens)
+
+
+def test_a_fork_has_the_seed_of_what_it_was_forked_from() -> None:
+    env = made()
+    env.reset(seed=7)
+    assert env.fork().np_random_seed == 7
+
+
+def test_a_format_of_tools_that_there_is_not_is_told() -> None:
+    with pytest.raises(UsageError, match="format must be one of openai, openai_responses"):
+        made().tools("yaml")  # type: ignore[arg-type]
 
 
 def test_tools_are_described_in_every_format() -> None:

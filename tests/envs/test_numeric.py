@@ -348,6 +348,20 @@ def test_a_view_cannot_be_stepped_before_it_is_reset() -> None:
         env.step(np.int64(0))
 
 
+@pytest.mark.parametrize("action", [-1, 10**6, 1.0, True, "wait", None, np.array([1, 2]), np.array(1.0)])
+def test_what_is_no_entry_is_refused(action: Any) -> None:
+    env = view("scale_to_zero", "geo")
+    with pytest.raises(UsageError, match="an entry of the menu, 0 to"):
+        env.step(action)
+
+
+def test_an_entry_may_come_in_an_array() -> None:
+    env = view("scale_to_zero", "geo")
+    for action in (0, np.array(0), np.array([0]), np.uint8(0)):
+        *_, info = env.step(action)  # type: ignore[arg-type]
+        assert info["choice"] == "wait"
+
+
 def test_a_cluster_that_cannot_be_read_voids_the_episode(monkeypatch: pytest.MonkeyPatch) -> None:
     env = view("scale_to_zero", "geo")
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 from collections import Counter
 from itertools import combinations
+from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -190,3 +192,18 @@ def test_success_is_a_share(wrong: float) -> None:
         Curriculum(suite("smoke")).report("latent_sector_error", 1.0)
     with pytest.raises(UsageError, match="at least one problem"):
         Curriculum([])
+
+
+def test_a_curriculum_says_what_it_takes() -> None:
+    words: Any = SMOKE
+    with pytest.raises(UsageError, match=r"as sregym_env.suite\(\) returns them, not 'wrong_bin_usage'"):
+        Curriculum(words)
+    nothing: Any = None
+    with pytest.raises(UsageError, match="an episode without an outcome is not reported"):
+        Curriculum(suite("smoke")).report(SMOKE[0], nothing)
+    with pytest.raises(UsageError, match="count must be a whole number"):
+        Curriculum(suite("smoke")).draw(-1)
+    curriculum = Curriculum(suite("smoke"))
+    share: Any = np.bool_(True)
+    curriculum.report(SMOKE[0], share)
+    assert json.loads(json.dumps(curriculum.state())) == curriculum.state()

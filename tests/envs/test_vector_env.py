@@ -198,8 +198,14 @@ def test_attributes_and_calls_reach_every_sub_environment() -> None:
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        ({"num_envs": 0}, "at least 1"),
+        ({"num_envs": 0}, "num_envs must be a whole number, at least 1"),
+        ({"num_envs": "2"}, "num_envs must be a whole number"),
+        ({"num_envs": 2.0}, "num_envs must be a whole number"),
         ({"threads": -1}, "threads"),
+        ({"threads": "4"}, "threads"),
+        ({"each": {"noise": True}}, "each must be a list"),
+        ({"wrap": StepLimit}, "wrap must be a list"),
+        ({"autoreset_mode": "next"}, "NextStep, SameStep, Disabled"),
         ({"in_turn": True}, "pass problems="),
         ({"num_envs": 2, "each": [{}, {"obs_chars": 2000}]}, "sub-environment 1 has other spaces"),
         ({"max_episode_steps": 0}, "max_steps"),
@@ -217,12 +223,17 @@ def test_what_makes_no_sense_at_a_reset_is_told() -> None:
         ({"options": {"each": [{}]}}, "1 entries for 2"),
         ({"options": {"reset_mask": np.array([False, False])}}, "at least one of them true"),
         ({"options": {"reset_mask": [True, True]}}, "numpy array"),
+        ({"options": [1]}, "options must be a mapping"),
+        ({"options": {"each": {"noise": True}}}, "'each'. must be a list"),
+        ({"options": {"each": [1, 2]}}, "an entry of options"),
     ):
         with pytest.raises(UsageError, match=says):
             envs.reset(**given)
     envs.reset(seed=1)
     with pytest.raises(UsageError, match="1 actions for 2"):
         envs.step(("alerts",))
+    with pytest.raises(UsageError, match="not the text 'ls'"):
+        envs.step("ls")
 
 
 def _limited() -> gym.Env[Any, Any]:

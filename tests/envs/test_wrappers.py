@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 import gymnasium as gym
+import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import AsyncVectorEnv, SyncVectorEnv
@@ -219,6 +220,13 @@ def test_an_episode_that_ended_is_not_settled_twice() -> None:
     assert (terminated, truncated, info["exit_reason"]) == (True, False, "submitted")
 
 
+def test_limits_may_be_numpys() -> None:
+    three: Any = np.int64(3)
+    env = StepLimit(SREGymEnv(problem="network_policy_block"), three)
+    assert '"max_steps": 3' in json.dumps({"max_steps": env._saved_kwargs["max_steps"]})
+    RewardTerms(env, {"diagnosis": np.float32(0.5)})  # type: ignore[dict-item]
+
+
 @pytest.mark.parametrize("limit", (0, -1, 1.5, True))
 def test_a_limit_is_a_number_of_steps(limit: Any) -> None:
     with pytest.raises(UsageError, match="max_steps"):
@@ -285,6 +293,7 @@ def test_a_voided_episode_pays_nothing() -> None:
         ({"bonus": 1.0}, "no reward term 'bonus'"),
         ({"shaping": float("nan")}, "finite"),
         ({"shaping": "1"}, "finite"),
+        (["shaping"], "factors must be a mapping"),
     ],
 )
 def test_factors_make_sense(factors: Any, says: str) -> None:
@@ -315,6 +324,72 @@ def test_a_conversation_is_what_a_model_server_wants() -> None:
     assert env.env.conversation[3]["content"]  # type: ignore[attr-defined]
     env.reset(seed=1)
     assert len(env.env.conversation) == 2  # type: ignore[attr-defined]
+
+
+def told(*calls: tuple[str, str], content: Any = "") -> str:
+    """An assistant's message with calls of the shell: their ids, and their arguments as they are on the wire."""
+    wire = [
+        {"id": identifier, "type": "function", "function": {"name": "shell", "arguments": arguments}}
+        for identifier, arguments in calls
+    ]
+    return json.dumps({"role": "assistant", "content": content, "tool_calls": wire})
+
+
+def test_a_conversation_keeps_the_words_beside_a_call() -> None:
+    env = ChatObservation(SREGymEnv(problem="network_policy_block"))
+    env.reset(seed=1)
+    env.step(told(("a", '{"command": "pwd"}'), content="Where am I?"))
+    env.step(told(("b", '{"command": "pwd"}'), content=None))
+    assert [each["content"] for each in env.conversation if each["role"] == "assistant"] == [
+        "Where am I?",
+        "",
+    ]
+
+
+def test_every_call_of_a_conversation_is_answered() -> None:
+    env = ChatObservation(SREGymEnv(problem="network_policy_block"))
+    env.reset(seed=1)
+    for said in (
+        told(("a", "{oops"), ("b", '{"command": "pwd"}')),
+        told(("c", '["pwd"]')),
+        told(("d", '{"command": "pwd"}'), ("e", '{"command": "submit mitigation"}')),
+        told(("f", '{"command": "pwd"}'), ("g", '{"command": "pwd"}')),  # after the end, refused as a whole
+    ):
+        answers, *_ = env.step(said)
+        asked = [each["id"] for each in json.loads(said)["tool_calls"]]
+        assert [each.get("tool_call_id") for each in answers] == asked
+    broken = env.conversation[1]["tool_calls"][0]["function"]["arguments"]
+    assert json.loads(broken) == {"unreadable_arguments": "{oops"}
+
+
+@pytest.mark.parametrize("said", [told(*[("a", "{}")] * 17), told(("a" * 5_000, "{}"))])
+def test_what_no_answer_fits_is_said_in_words(said: str) -> None:
+    env = ChatObservation(SREGymEnv(problem="network_policy_block"))
+    env.reset(seed=1)
+    answers, *_ = env.step(said)
+    assert [each["role"] for each in answers] == ["user"]
+    assert len(json.dumps(answers)) <= env.observation_space.wire.max_length  # type: ignore[attr-defined]
+    assert env.conversation[1] == {"role": "assistant", "content": said}
+
+
+def test_a_call_may_be_said_as_an_object() -> None:
+    env = ChatObservation(SREGymEnv(problem="network_policy_block"))
+    env.reset(seed=1)
+    said: Any = json.loads(told(("a", '{"command": "pwd"}')))
+    answers, *_ = env.step(said)
+    assert [each["content"] for each in answers] == ["/home/oncall\n"]
+
+
+def test_arguments_that_json_has_no_place_for_are_refused() -> None:
+    env = ToolCallAction(SREGymEnv(problem="network_policy_block"))
+    env.reset(seed=1)
+    with pytest.raises(UsageError, match="JSON has no place for"):
+        env.step({"name": "shell", "arguments": {"command": object()}})
+
+
+def test_a_system_message_is_a_text() -> None:
+    with pytest.raises(UsageError, match="system must be a text"):
+        ChatObservation(SREGymEnv(problem="network_policy_block"), system=5)  # type: ignore[arg-type]
 
 
 WIRE = {"tool_calls": [{"id": "x", "type": "function", "function": {"name": "alerts", "arguments": "{}"}}]}

@@ -11,7 +11,7 @@ from sregym_env import apps
 from sregym_env.cluster.inventory import Inventory
 from sregym_env.envs.tasks.pairs import pairs
 from sregym_env.errors import ProblemError
-from sregym_env.faults.problems import Problem, curated, pair, parsed, problem, struck
+from sregym_env.faults.problems import HOTEL, FaultChoice, Problem, curated, pair, parsed, problem, struck
 from sregym_env.faults.published import ABSENT
 from sregym_env.faults.registry import declaration, declarations
 from sregym_env.sim.bringup.deploy import deployed_world
@@ -39,6 +39,19 @@ def test_ids_are_unique() -> None:
 def test_problems_round_trip_as_json() -> None:
     for each in (*curated(), pair("hotel-reservation", "missing_service", "consul")):
         assert Problem.model_validate_json(each.model_dump_json()) == each
+
+
+def test_the_order_of_parameters_makes_no_other_problem() -> None:
+    """Worlds are drawn from a problem's text."""
+    given = {"timeout": "50ms", "retries": "30", "more": [{"b": 1, "a": 2}]}
+    one, other = (
+        Problem(
+            id="x", app=HOTEL, faults=(FaultChoice(fault="x", parameters=dict(items)),), noise=dict(items)
+        )
+        for items in (list(given.items()), list(given.items())[::-1])
+    )
+    assert one.model_dump_json() == other.model_dump_json()
+    assert '"more":[{"a":2,"b":1}]' in one.model_dump_json()
 
 
 def test_noise_is_off_unless_asked_for() -> None:

@@ -111,6 +111,27 @@ class _Blind(Scrubber):
         return value
 
 
+def test_a_filter_that_nothing_passes_is_told(tmp_path: Path, runs: tuple[Path, Path]) -> None:
+    code, told = sregym("dataset", "build", *runs, tmp_path / "out", "--policy", "nobody")
+    assert code == 1
+    assert "no episode is left" in told
+    code, told = sregym("dataset", "build", *runs, tmp_path / "nan", "--min-return", "nan")
+    assert (code, (tmp_path / "nan").exists()) == (2, False)
+    assert "min_return must be a finite number" in told
+
+
+def test_an_interrupted_build_leaves_nothing(
+    tmp_path: Path, runs: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(DatasetWriter, "add", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        build(runs, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
 def test_nothing_is_built_over_something(tmp_path: Path, runs: tuple[Path, Path]) -> None:
     with pytest.raises(UsageError, match="not empty"):
         build(runs[:1], runs[1])

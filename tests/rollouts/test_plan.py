@@ -120,6 +120,17 @@ def test_the_id_is_that_of_the_content(changes: dict[str, Any]) -> None:
     assert plan(**changes).differences(plan()) == tuple(changes)
 
 
+def test_a_plan_is_in_the_order_in_which_it_comes_back() -> None:
+    """What a run writes of it is the same, then, whether it was interrupted or not."""
+    made = plan(
+        policy=PolicyChoice(name="random", options={"steps": 3, "seed": {"b": 1, "a": 2}}),
+        env={"stage": "mitigation", "reward": {"preset": "shaped", "gamma": 0.9}},
+    )
+    back = RunPlan.from_json(made.to_json())
+    assert json.dumps(made.policy.options) == json.dumps(back.policy.options)
+    assert json.dumps(made.env) == json.dumps(back.env)
+
+
 def test_what_a_worker_is_told_keeps_the_id() -> None:
     told = plan().without_groups()
     assert (told.run_id, told.groups) == (plan().run_id, ())

@@ -199,7 +199,7 @@ def test_only_what_the_stage_asks_for_is_handed_in(stage: str) -> None:
         ("expert", {"calls": "xml"}, "tools"),
         ("expert", {"alternative": "first"}, "whole number"),
         ("random", {"steps": -1}, "at least 0"),
-        ("random", {"speed": 2}, "speed"),
+        ("random", {"speed": 2}, "no option .speed.; its options are steps"),
         ("restart", {"calls": "xml"}, "text"),
         ("oracle", {}, "undo"),
     ],

@@ -107,6 +107,22 @@ def test_threads_play_what_one_thread_plays() -> None:
     assert played(made, 4) == played(made)
 
 
+def test_what_threads_play_when_interrupted_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is waited for anyway."""
+    made = plan(episodes=3)
+
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("sregym_env.rollouts.pool.wait", interrupted)
+    kept = []
+    with pytest.raises(KeyboardInterrupt):
+        for result in drive(Here(made, 2), made.groups):
+            kept.append(result)
+    monkeypatch.undo()
+    assert sorted(kept, key=lambda result: result.index) == played(made)[:2]
+
+
 def test_what_makes_no_sense_ends_the_run() -> None:
     with pytest.raises(UsageError, match="no policy"):
         played(plan(policy=PolicyChoice(name="oracle")))
@@ -200,6 +216,9 @@ class Paper:
     def stop(self, worker: int) -> None:
         del self.playing[worker]
         self._hire()
+
+    def last(self) -> list[Told]:
+        return []
 
     def abandon(self) -> None:
         self.abandoned = True

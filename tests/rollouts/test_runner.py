@@ -144,6 +144,12 @@ def test_budgets_are_positive(wrong: float) -> None:
         Budgets(sim_seconds=wrong)
 
 
+@pytest.mark.parametrize("wrong", [{"steps": "3"}, {"tokens": 1.5}, {"sim_seconds": True}])
+def test_budgets_are_numbers(wrong: dict[str, Any]) -> None:
+    with pytest.raises(UsageError, match=r"budget \w+ must be a (whole )?number"):
+        Budgets(**wrong)
+
+
 def test_tokens_are_paid_for_where_the_reward_says_so() -> None:
     record = scripted(LOOK, "submit mitigation", tokens=100, reward={"token_cost": 0.0001})
     assert record.reward_terms["token_cost"] == pytest.approx(-0.02)

@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import asyncio
 import json
+import shlex
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from sregym_env.envs.env import SREGymEnv
+from sregym_env.errors import UsageError
 from sregym_env.serve.incidents import Incidents
 from sregym_env.serve.offered import offers
 from sregym_env.tools.call import Refusal, ToolCall
 from sregym_env.tools.tool import TOOLS, action
 
 mcp = pytest.importorskip("mcp")
+model_context = pytest.importorskip("sregym_env.cli.model_context")
 
 PROBLEM = "hotel-reservation/scale_to_zero/geo"
 
@@ -147,6 +150,35 @@ def test_over_standard_streams(tmp_path: Path, mode: Any) -> None:
     asyncio.run(run())
     result = json.loads(report.read_text())
     assert result["is_success"] and result["reward"] > 0.5
+
+
+def test_who_leaves_early_is_paid_for_what_was_handed_in(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (solution,) = staged().episode.staged.solutions
+
+    def left(act: Callable[[str], Any], _briefing: str) -> None:
+        act(f"submit diagnosis {shlex.quote(solution.diagnosis)}")
+
+    monkeypatch.setattr(model_context, "over_standard_streams", left)
+    report = tmp_path / "made for it" / "result.json"
+    model_context.serve(PROBLEM, seed=1, noise=False, variation=False, max_commands=60, report=report)
+    result = json.loads(report.read_text())
+    assert (result["exit_reason"], result["trainable"]) == ("gave_up", True)
+    assert result["reward"] == pytest.approx(0.4)
+
+
+def test_a_result_that_could_not_be_written_is_told_before_the_episode(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(UsageError, match=r"--result .* cannot be written"):
+        model_context.serve(
+            PROBLEM,
+            seed=1,
+            noise=False,
+            variation=False,
+            max_commands=60,
+            report=tmp_path / "file" / "result.json",
+        )
 
 
 class Pool:

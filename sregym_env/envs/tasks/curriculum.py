@@ -8,10 +8,12 @@ variance of its success, with p measured: every report moves the estimate of the
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from numbers import Real
 from typing import Any, Self
 
 import numpy as np
 
+from sregym_env.envs.arguments import whole
 from sregym_env.errors import UsageError
 from sregym_env.faults.problems import NO_FAULT, Problem
 
@@ -30,7 +32,13 @@ class Curriculum:
     """
 
     def __init__(self, problems: Iterable[Problem], *, seed: int = 0, floor: float = 0.02) -> None:
-        self._problems = {problem.id: problem for problem in problems}
+        listed = tuple(problems)
+        for each in listed:
+            if not isinstance(each, Problem):
+                raise UsageError(
+                    f"a curriculum is of problems, as sregym_env.suite() returns them, not {each!r}"
+                )
+        self._problems = {problem.id: problem for problem in listed}
         if not self._problems:
             raise UsageError("a curriculum needs at least one problem")
         if not 0 < floor < float("inf"):
@@ -41,7 +49,8 @@ class Curriculum:
         """(weight, weighted successes) by problem's id, and by fault below ``fault:``."""
 
     def draw(self, count: int = 1) -> tuple[Problem, ...]:
-        """So many problems, each drawn by what it may teach now."""
+        """So many problems, each drawn by what it may teach now. Raises UsageError for no number."""
+        count = whole("count", count, 0)
         listed = list(self._problems.values())
         weights = np.array([self.weight(problem) for problem in listed])
         chosen = self._random.choice(len(listed), size=count, p=weights / weights.sum())
@@ -52,11 +61,13 @@ class Curriculum:
         name = problem if isinstance(problem, str) else problem.id
         if name not in self._problems:
             raise UsageError(f"problem {name} is not of this curriculum")
-        if not 0.0 <= success <= 1.0:
-            raise UsageError(f"success must be between 0 and 1, not {success!r}")
+        if not isinstance(success, Real | np.bool_) or not 0.0 <= success <= 1.0:
+            raise UsageError(
+                f"success must be between 0 and 1, not {success!r}; an episode without an outcome is not reported"
+            )
         for key in (name, *_faults(self._problems[name])):
             weight, total = self._seen.get(key, (0.0, 0.0))
-            self._seen[key] = (weight * MEMORY + 1.0, total * MEMORY + success)
+            self._seen[key] = (weight * MEMORY + 1.0, total * MEMORY + float(success))
 
     def success(self, problem: Problem) -> float:
         """The measured success of a problem, its fault's where little is known of it, 0.5 of what nothing is known."""

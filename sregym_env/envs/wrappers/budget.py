@@ -7,6 +7,7 @@ from typing import Any
 import gymnasium
 from gymnasium.utils import RecordConstructorArgs
 
+from sregym_env.envs.arguments import whole
 from sregym_env.envs.env import MIN_OBSERVATION_CHARS
 from sregym_env.envs.observation import fit
 from sregym_env.envs.spaces import Text
@@ -22,13 +23,10 @@ class ObservationBudget(ForkingWrapper[str, str, str, str]):
     """
 
     def __init__(self, env: gymnasium.Env[str, str], chars: int) -> None:
+        chars = whole("chars", chars, MIN_OBSERVATION_CHARS)
         RecordConstructorArgs.__init__(self, chars=chars)
         super().__init__(env)
         unwrapped(env)
-        if isinstance(chars, bool) or not isinstance(chars, int) or chars < MIN_OBSERVATION_CHARS:
-            raise UsageError(
-                f"chars must be a whole number, at least {MIN_OBSERVATION_CHARS:,}, not {chars!r}"
-            )
         if not isinstance(env.observation_space, Text):
             raise UsageError(f"ObservationBudget cuts texts; {env} shows {env.observation_space}")
         self._chars = min(chars, env.observation_space.max_length)

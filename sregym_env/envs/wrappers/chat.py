@@ -12,11 +12,14 @@ from gymnasium import spaces
 from gymnasium.utils import RecordConstructorArgs
 from gymnasium.vector.utils import create_shared_memory, read_from_shared_memory, write_to_shared_memory
 from pydantic import ValidationError
+from pydantic_core import PydanticSerializationError
 
+from sregym_env.envs.arguments import typed, word
+from sregym_env.envs.observation import fit
 from sregym_env.envs.spaces import Text
 from sregym_env.envs.wrappers.forking import ForkingWrapper, unwrapped
 from sregym_env.errors import UsageError
-from sregym_env.llm.messages import Call, Message
+from sregym_env.llm.messages import UNREADABLE, Call, Message
 from sregym_env.tools.parse import MAX_CALLS
 
 ChatMessages = tuple[dict[str, Any], ...]
@@ -150,9 +153,11 @@ class ToolCallAction(ForkingWrapper[Any, Any, Any, str]):
             )
             for index, each in enumerate(action if isinstance(action, list | tuple) else [action], 1)
         ]
-        observation, reward, terminated, truncated, info = self.env.step(
-            Message(role="assistant", tool_calls=tuple(calls)).action
-        )
+        try:
+            said = Message(role="assistant", tool_calls=tuple(calls)).action
+        except PydanticSerializationError as error:
+            raise UsageError(f"the arguments of a call hold what JSON has no place for: {error}") from None
+        observation, reward, terminated, truncated, info = self.env.step(said)
         return observation, float(reward), terminated, truncated, info
 
 
@@ -165,6 +170,7 @@ class ChatObservation(ForkingWrapper[ChatMessages, str, str, str]):
     """
 
     def __init__(self, env: gymnasium.Env[Any, str], system: str = "") -> None:
+        system = word("system", system) or ""
         RecordConstructorArgs.__init__(self, system=system)
         super().__init__(env)
         unwrapped(env)
@@ -194,57 +200,74 @@ class ChatObservation(ForkingWrapper[ChatMessages, str, str, str]):
     def step(self, action: str) -> tuple[ChatMessages, float, bool, bool, dict[str, Any]]:
         """One step."""
         observation, reward, terminated, truncated, info = self.env.step(action)
-        calls = _calls(action)
+        words, calls = _said(typed(action))
         answers = self._answers(calls, str(observation))
-        self._said = (*self._said, _spoken(action, calls), *answers)
+        self._said = (*self._said, _spoken(words, calls), *answers)
         return _copied(answers), float(reward), terminated, truncated, info
 
     def _answers(self, calls: Sequence[Call], observation: str) -> ChatMessages:
-        results = self.sre.results
-        if len(calls) == 1:
-            # Not the environment's own answer: a wrapper may have shortened it.
-            results = (observation,)
-        if not calls or len(calls) != len(results) or not self._fits(results):
+        if not calls:
             return ({"role": "user", "content": observation},)
+        results = self.sre.results
+        if len(calls) == 1 or len(calls) != len(results):
+            # Of one, not the environment's own answer: a wrapper may have shortened it. Every call must be answered:
+            # what was refused as a whole is told to each.
+            results = (observation,) * len(calls)
+        if sum(map(len, results)) > self._room:
+            results = tuple(fit(result, self._room // len(calls))[0] for result in results)
         return tuple(
             {"role": "tool", "tool_call_id": call.id, "name": call.function.name, "content": result}
             for call, result in zip(calls, results, strict=True)
         )
-
-    def _fits(self, results: Sequence[str]) -> bool:
-        return sum(map(len, results)) <= self._room
 
 
 def _copied(messages: ChatMessages) -> ChatMessages:
     return tuple(dict(message) for message in messages)
 
 
-def _calls(action: str) -> tuple[Call, ...]:
-    """The calls of an action that is an assistant's message with tool calls; none of any other."""
+def _said(action: str) -> tuple[str, tuple[Call, ...]]:
+    """The words and the calls of an action that is an assistant's message with tool calls; of any other the whole text."""
     if not action.lstrip().startswith("{"):
-        return ()
+        return action, ()
     try:
         document = json.loads(action)
-        return tuple(Call.model_validate(_plain(each)) for each in document["tool_calls"])
-    except (ValueError, ValidationError, KeyError, TypeError, RecursionError):
-        return ()
+        calls = tuple(Call.model_validate(_plain(each)) for each in document["tool_calls"])
+    except (ValueError, ValidationError, KeyError, TypeError, AttributeError, RecursionError):
+        return action, ()
+    if len(calls) > MAX_CALLS or any(map(_is_unwieldy, calls)):
+        return action, ()
+    words = document.get("content")
+    return words if isinstance(words, str) else "", calls
 
 
 def _plain(call: Any) -> Any:
-    """A call whose arguments are an object: on the wire they are JSON in a string."""
+    """A call whose arguments are an object: on the wire they are JSON in a string, or what a model wrote in its place."""
     function = call["function"]
     arguments = function.get("arguments", {})
     if isinstance(arguments, str):
-        arguments = json.loads(arguments or "{}")
+        arguments = _arguments(arguments)
     return {"id": call["id"], "function": {"name": function["name"], "arguments": arguments}}
 
 
-def _spoken(action: str, calls: Sequence[Call]) -> dict[str, Any]:
+def _arguments(text: str) -> dict[str, Any]:
+    try:
+        value = json.loads(text or "{}")
+    except ValueError:
+        value = None
+    return value if isinstance(value, dict) else {UNREADABLE: text}
+
+
+def _is_unwieldy(call: Call) -> bool:
+    """Whether its answer does not travel between processes: see :data:`_AROUND`."""
+    return len(json.dumps([call.id, call.function.name], ensure_ascii=False)) > _AROUND // 2
+
+
+def _spoken(words: str, calls: Sequence[Call]) -> dict[str, Any]:
     if not calls:
-        return {"role": "assistant", "content": action}
+        return {"role": "assistant", "content": words}
     return {
         "role": "assistant",
-        "content": "",
+        "content": words,
         "tool_calls": [
             {
                 "id": call.id,

@@ -7,8 +7,8 @@ from typing import Any, TypeVar
 import gymnasium
 from gymnasium.utils import RecordConstructorArgs
 
+from sregym_env.envs.arguments import whole
 from sregym_env.envs.wrappers.forking import ForkingWrapper, unwrapped
-from sregym_env.errors import UsageError
 
 _Obs = TypeVar("_Obs")
 _Act = TypeVar("_Act")
@@ -29,11 +29,10 @@ class StepLimit(ForkingWrapper[_Obs, _Act, _Obs, _Act]):
     """
 
     def __init__(self, env: gymnasium.Env[_Obs, _Act], max_steps: int) -> None:
+        max_steps = whole("max_steps", max_steps, 1)
         RecordConstructorArgs.__init__(self, max_steps=max_steps)
         super().__init__(env)
         unwrapped(env)
-        if isinstance(max_steps, bool) or not isinstance(max_steps, int) or max_steps < 1:
-            raise UsageError(f"max_steps must be a whole number, at least 1, not {max_steps!r}")
         self._max_steps = max_steps
         self._steps = 0
 

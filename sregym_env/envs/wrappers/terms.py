@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from math import isfinite
+from numbers import Real
 from typing import Any, TypeVar
 
 import gymnasium
 from gymnasium.utils import RecordConstructorArgs
 
+from sregym_env.envs.arguments import mapping
 from sregym_env.envs.wrappers.forking import ForkingWrapper, unwrapped
 from sregym_env.errors import UsageError
 from sregym_env.rewards.reward import TERMS
@@ -25,13 +27,14 @@ class RewardTerms(ForkingWrapper[_Obs, _Act, _Obs, _Act]):
     """
 
     def __init__(self, env: gymnasium.Env[_Obs, _Act], factors: Mapping[str, float]) -> None:
-        RecordConstructorArgs.__init__(self, factors=dict(factors))
+        factors = mapping("factors", factors)
+        RecordConstructorArgs.__init__(self, factors=factors)
         super().__init__(env)
         unwrapped(env)
         for name, factor in factors.items():
             if name not in TERMS:
                 raise UsageError(f"no reward term {name!r}; there are {', '.join(TERMS)}")
-            if isinstance(factor, bool) or not isinstance(factor, int | float) or not isfinite(factor):
+            if isinstance(factor, bool) or not isinstance(factor, Real) or not isfinite(factor):
                 raise UsageError(f"the factor of {name} must be a finite number, not {factor!r}")
         self._factors = {term: float(factors.get(term, 1.0)) for term in TERMS}
         self._paid = 0.0

@@ -47,7 +47,7 @@ def build(
     """Merge the datasets in ``sources`` into a new one in ``out``, in constant memory but for a hash per episode.
 
     Raises UsageError where ``out`` is not empty, and with ``secrets="refuse"`` where an episode holds what looks like
-    a key; nothing is left in ``out`` then.
+    a key. Whatever is raised, nothing is left in ``out`` then.
     """
     if out.exists() and any(out.iterdir()):
         raise UsageError(f"{out} is not empty; choose another folder")
@@ -75,7 +75,8 @@ def build(
                     f"an episode of group {group[0].record.group_id} holds what looks like a key "
                     f"({', '.join(sorted(scrubber.found))}); remove it, or mask it with secrets=mask"
                 )
-    except UsageError:
+    # Whatever it was, an interrupt as well: a part of a dataset would stand in the way of the next try.
+    except BaseException:
         shutil.rmtree(out)
         raise
     return Built(writer.finish(), left_out["filtered"], left_out["duplicates"])

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import isfinite
 from typing import Any, Final
 
+from sregym_env.errors import UsageError
 from sregym_env.llm.messages import Message
 from sregym_env.rollouts.record import EpisodeRecord
 
@@ -24,6 +26,11 @@ class Filter:
     policies: tuple[str, ...] = ()
     max_tokens: int | None = None
     """Of the whole conversation, :func:`estimated`."""
+
+    def __post_init__(self) -> None:
+        """Raises UsageError for a return that nothing can be compared with."""
+        if self.min_return is not None and not isfinite(self.min_return):
+            raise UsageError(f"min_return must be a finite number, not {self.min_return!r}")
 
     def wants(self, record: EpisodeRecord) -> bool:
         """Whether a record passes."""

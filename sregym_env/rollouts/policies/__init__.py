@@ -7,6 +7,7 @@ In flow observations, out come turns. A policy is made anew for every process th
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from inspect import Parameter, signature
 from typing import Any
 
 from sregym_env.errors import UsageError
@@ -43,6 +44,11 @@ def policy(name: str, options: Mapping[str, Any] | None = None) -> Policy:
     """A policy by name. Raises UsageError for a name or an option that there is not."""
     if name not in POLICIES:
         raise UsageError(f"no policy {name!r}; there are {', '.join(sorted(POLICIES))}")
+    known = signature(POLICIES[name]).parameters
+    unknown = sorted(set(options or {}) - set(known))
+    if unknown and not any(each.kind is Parameter.VAR_KEYWORD for each in known.values()):
+        there = f"its options are {', '.join(known)}" if known else "it has no options"
+        raise UsageError(f"policy {name}: no option {unknown[0]!r}; {there}")
     try:
         return POLICIES[name](**(options or {}))
     except TypeError as error:

@@ -7,6 +7,7 @@ from typing import Any, Literal, get_args
 
 from pydantic import ValidationError
 
+from sregym_env.envs.arguments import flag, mapping, whole
 from sregym_env.envs.env import SREGymEnv
 from sregym_env.errors import UsageError
 from sregym_env.llm.messages import Message
@@ -69,19 +70,23 @@ class LLMPolicy:
 
         Raises UsageError for options that make no sense.
         """
+        if not isinstance(model, str) and not callable(getattr(model, "complete", None)):
+            raise UsageError(
+                f"policy llm: model must be a name, or a model with a method complete, not {model!r}"
+            )
         if not model:
             raise UsageError(
                 "policy llm: which model? e.g. model=gpt-5, and base_url where it is served elsewhere"
             )
         if mode not in get_args(ToolMode):
             raise UsageError(f"policy llm: mode must be tools or text, not {mode!r}")
-        if context_chars is not None and not context_chars > 0:
-            raise UsageError(f"policy llm: context_chars must be positive, not {context_chars!r}")
+        if context_chars is not None:
+            whole("policy llm: context_chars", context_chars, 1)
         self._mode = mode
         self._prompt = found(prompt or DEFAULT_PROMPTS[mode])
         self._sampling = _sampling(sampling)
         self._context_chars = context_chars
-        self._want_tokens = tokens
+        self._want_tokens = flag("policy llm: tokens", tokens)
         told: Mapping[str, Any]
         self._model, told = _model(model, endpoint)
         self.settings: Mapping[str, Any] = {
@@ -140,7 +145,7 @@ def _sampling(given: Mapping[str, Any] | Sampling | None) -> Sampling:
     if isinstance(given, Sampling):
         return given
     try:
-        return Sampling.model_validate(dict(given or {}))
+        return Sampling.model_validate(mapping("policy llm: sampling", given))
     except ValidationError as error:
         raise UsageError(f"policy llm: sampling: {explained(error)}") from None
 

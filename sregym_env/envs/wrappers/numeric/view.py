@@ -12,6 +12,7 @@ from gymnasium.utils import RecordConstructorArgs
 from numpy.typing import NDArray
 
 from sregym_env import apps
+from sregym_env.envs.arguments import whole
 from sregym_env.envs.spaces import Text
 from sregym_env.envs.wrappers.forking import ForkingWrapper, unwrapped
 from sregym_env.envs.wrappers.numeric.menu import BY_NAME, Choice, Menu
@@ -54,6 +55,7 @@ class NumericView(ForkingWrapper[Observation, np.int64, str, str]):
         mechanisms: Sequence[str] = tuple(MECHANISMS),
         operations: int = 8,
     ) -> None:
+        operations = whole("operations", operations, 1)
         RecordConstructorArgs.__init__(
             self, app=app, verbs=tuple(verbs), mechanisms=tuple(mechanisms), operations=operations
         )
@@ -61,8 +63,6 @@ class NumericView(ForkingWrapper[Observation, np.int64, str, str]):
         unwrapped(env)
         if not isinstance(env.action_space, Text):
             raise UsageError(f"NumericView types command lines; {env} takes {env.action_space}")
-        if isinstance(operations, bool) or not isinstance(operations, int) or operations < 1:
-            raise UsageError(f"operations must be a whole number, at least 1, not {operations!r}")
         self._operations = operations
         self._app = apps.app(app)
         self.menu = Menu.of(self._app, verbs, mechanisms)
@@ -92,10 +92,11 @@ class NumericView(ForkingWrapper[Observation, np.int64, str, str]):
         return self._measured(info), self._told(info, "")
 
     def step(self, action: np.int64) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
-        """Carry out one entry of the menu."""
+        """Carry out one entry of the menu. Raises UsageError for what is none."""
         if self._scene is None:
             raise gymnasium.error.ResetNeeded("call reset() before anything else")
-        typed = self.menu.choices[int(action)] if self.action_mask[int(action)] else Choice("wait")
+        entry = self._entry(action)
+        typed = self.menu.choices[entry] if self.action_mask[entry] else Choice("wait")
         self._done += typed.verb in BY_NAME
         line: Any = self.menu.line(typed, self._scene.parts)
         _, reward, terminated, truncated, info = self.env.step(line)
@@ -118,6 +119,16 @@ class NumericView(ForkingWrapper[Observation, np.int64, str, str]):
         if self.sre.episode.rules.stage == "diagnosis":
             mask[self._submit] = 0
         return mask
+
+    def _entry(self, action: Any) -> int:
+        """The index of an entry: an integer, or what a policy's array of a single one holds."""
+        index = action.item() if isinstance(action, np.ndarray | np.generic) and action.size == 1 else action
+        entries = len(self.menu.choices)
+        if isinstance(index, bool) or not isinstance(index, int) or not 0 <= index < entries:
+            raise UsageError(
+                f"an action is the number of an entry of the menu, 0 to {entries - 1}, not {action!r}"
+            )
+        return index
 
     def _measured(self, info: dict[str, Any]) -> Observation:
         episode = self.sre.episode
