@@ -127,7 +127,9 @@ class Transport:
         except Incomplete as error:
             raise Failed(str(error), "unreachable", retry=True) from None
         except Malformed as error:
-            raise Failed(self.scrubber.text(str(error)), "malformed") from None
+            # A proxy cuts one answer off, or gives one without choices. A page is not what an API answers.
+            page = "html" in content_type
+            raise Failed(self.scrubber.text(str(error)), "malformed", retry=not page) from None
         except Reported as error:
             raise reported(Reported(self.scrubber.text(str(error)), self.scrubber.text(error.code))) from None
 

@@ -59,15 +59,7 @@ def test_what_passes_is_tried_again(api: str, trouble: Trouble) -> None:
         (Trouble(status=400, text="prompt is too long: 208310 tokens > 200000 maximum"), "context_length"),
         (Trouble(status=400, text="the request exceeds the available context size"), "context_length"),
         (Trouble(body=b"<html>not here</html>", content_type="text/html"), "malformed"),
-        (Trouble(body=b'{"choices": [{"mess'), "malformed"),
-        (Trouble(body=b"[]"), "malformed"),
-        (Trouble(body=b"{}"), "malformed"),
-        (Trouble(body=b'{"choices": [], "output": 1, "content": 2}'), "malformed"),
-        (Trouble(body=b"\xff\xfe\x00"), "malformed"),
-        (Trouble(body=b"data: {broken\n\n", content_type="text/event-stream"), "malformed"),
-        (Trouble(body=b"data: 7\n\n", content_type="text/event-stream"), "malformed"),
         (Trouble(body=b'{"error": {"message": "bad model", "code": 400}}'), "rejected"),
-        (Trouble(body=b"[" * 100_000), "malformed"),
     ],
     ids=repr,
 )
@@ -81,6 +73,33 @@ def test_what_does_not_pass_is_reported_at_once(api: str, trouble: Trouble, kind
     assert raised.value.kind == kind
     assert str(raised.value).startswith("m: ") and len(str(raised.value)) < 800
     assert (raised.value.usage.requests, time.pauses) == (1, [])
+
+
+@pytest.mark.parametrize(
+    "trouble",
+    [
+        Trouble(body=b'{"choices": [{"mess'),
+        Trouble(body=b"[]"),
+        Trouble(body=b"{}"),
+        Trouble(body=b'{"choices": [], "output": 1, "content": 2}'),
+        Trouble(body=b"\xff\xfe\x00"),
+        Trouble(body=b"data: {broken\n\n", content_type="text/event-stream"),
+        Trouble(body=b"data: 7\n\n", content_type="text/event-stream"),
+        Trouble(body=b"[" * 100_000),
+    ],
+    ids=repr,
+)
+@pytest.mark.parametrize("api", APIS)
+def test_an_answer_that_is_none_is_asked_for_again(api: str, trouble: Trouble) -> None:
+    time = Time()
+    with ScriptedServer() as server:
+        server.misbehave(trouble)
+        assert ask(client(server, api, time)).usage.requests == 2
+        server.misbehave(*[trouble] * 4)
+        with pytest.raises(ModelError) as raised:
+            ask(client(server, api, time))
+    assert (raised.value.kind, raised.value.usage.requests) == ("malformed", 4)
+    assert str(raised.value).startswith("m: ") and len(str(raised.value)) < 800
 
 
 @pytest.mark.parametrize(
