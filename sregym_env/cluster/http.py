@@ -59,6 +59,7 @@ class HttpExchange:
     seconds: float = 0.0
     """How long it took in all."""
     connect_seconds: float = 0.0
+    lookup_seconds: float = 0.0
     problem: str = ""
     """For the outcome ``tls``: why there is no secure connection, as curl words it."""
     certificate: str = ""

@@ -206,7 +206,7 @@ class NetworkCommands:
             if letter in flags and _number(flags[letter]) is None:
                 return ExecResult(stderr=f"ping: invalid argument: '{flags[letter]}'\n", exit_code=1)
         host = operands[-1]
-        found = self._look(host, "")
+        found = self._look("127.0.0.1" if host == "localhost" else host, "")
         if not found.addresses:
             reason = (
                 "Temporary failure in name resolution"

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from sregym_env.cluster.app import App
 from sregym_env.runtime import effort
 from sregym_env.sim.monitoring.readings import Journey, Place, Readings, Served, State
+from sregym_env.sim.programs import envoy
 from sregym_env.sim.programs.services.settings import ServiceSettings
 from sregym_env.sim.programs.services.steps import Ask, Handler, LookAside, Step, Together, When
 from sregym_env.sim.world import SimWorld
@@ -182,12 +183,9 @@ class Graph:
         for ahead in node.calls.values():
             if ahead.made > 0.0 and ahead.answered * ahead.ok < 1.0 - 1e-9:
                 return True
-            callee = self.nodes.get((ahead.callee, ahead.ask.operation))
-            if (
-                callee is not None
-                and (ahead.callee, ahead.ask.operation) not in seen
-                and self._fails(callee, seen)
-            ):
+            key = self.asked(ahead.callee, ahead.ask)
+            callee = self.nodes.get(key)
+            if callee is not None and key not in seen and self._fails(callee, seen):
                 return True
         return False
 
@@ -200,6 +198,11 @@ class Graph:
                 return dependency.on
         return ""
 
+    def asked(self, component: str, ask: Ask) -> NodeKey:
+        """Who serves a call to a component: clients of SQL and Kafka name what they ask for on what they ask it."""
+        full = (component, f"{ask.operation} {ask.of}")
+        return full if ask.of and full in self.nodes else (component, ask.operation)
+
     def _expect(self, node: Node) -> None:
         """Note what a node would ask of others if everybody answered who serves at all."""
         if node.handler is None:
@@ -207,7 +210,7 @@ class Graph:
 
         def take(ask: Ask, missed: bool, alive: float) -> float:
             effort.spend(CALL_EFFORT)
-            key = (self.callee(node.place.name, ask.peer), ask.operation)
+            key = self.asked(self.callee(node.place.name, ask.peer), ask)
             self._offered[key] = self._offered.get(key, 0.0) + alive
             callee = self.nodes.get(key)
             if missed or ask.lost.then == "ignore":
@@ -224,8 +227,9 @@ class Graph:
 
         def take(ask: Ask, missed: bool, alive: float) -> float:
             name = self.callee(node.place.name, ask.peer)
-            callee = self.nodes.get((name, ask.operation))
-            offered = self._offered.get((name, ask.operation), 0.0)
+            key = self.asked(name, ask)
+            callee = self.nodes.get(key)
+            offered = self._offered.get(key, 0.0)
             share = 0.0 if callee is None or offered <= 0.0 else min(1.0, callee.rate / offered)
             if share > 0.985:
                 share = 1.0
@@ -251,6 +255,8 @@ class Graph:
 
 def handler_of(world: SimWorld, process: Process, operation: str) -> Handler | None:
     """What a process does with an operation, as far as its program says."""
+    if process.program == envoy.Envoy.name:
+        return envoy.handler_of(process, operation)
     image = world.images.get(process.image)
     binary = None if image is None else image.binaries.get(process.binary)
     settings = None if binary is None else binary.settings

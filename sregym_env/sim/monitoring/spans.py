@@ -361,7 +361,7 @@ class _Maker:
                 ahead = node.calls.get(id(step))
                 if ahead is None:
                     continue
-                callee = self._graph.nodes.get((ahead.callee, step.operation))
+                callee = self._graph.nodes.get(self._graph.asked(ahead.callee, step))
                 total += ahead.made * ahead.answered * (0.0 if callee is None else callee.latency + 2 * _WAY)
             elif isinstance(step, LookAside):
                 total += self._waits((step.cache,), node) + self._waits(step.miss, node)
@@ -401,7 +401,7 @@ class _Maker:
         stub = self._span(span_id, name, now, 0, node, process, parent, (), ())
         if writes:
             self.spans.append(stub)
-        callee = self._graph.nodes.get((ahead.callee, ask.operation))
+        callee = self._graph.nodes.get(self._graph.asked(ahead.callee, ask))
         answered = self._draw() < ahead.answered
         heard = _heard(self._telling, ask.lost.answer)
         if callee is None or not answered:

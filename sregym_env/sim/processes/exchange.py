@@ -366,7 +366,7 @@ def look_up(world: SimWorld, source: Source, name: str, server: str = "") -> Loo
         return Lookup(
             answer.rcode, answer.addresses, answer.chain[-1] if answer.chain else name, asked, seconds
         )
-    found = dns.resolved(world, source, name)
+    found = dns.resolved(world, source, name, hosts=False)
     if not found.error:
         canonical = (found.canonical or name).rstrip(".")
         return Lookup("NOERROR", found.addresses, canonical, asked, found.latency)
@@ -416,6 +416,7 @@ def as_curl(world: SimWorld, source: Source, call: HttpCall) -> HttpExchange:
         body="" if answer is None else answer.body,
         seconds=done.total_seconds,
         connect_seconds=done.connect_seconds,
+        lookup_seconds=done.lookup_seconds,
         certificate=done.certificate,
         problem=tls.curl_text(done.text if done.certificate else "")[1] if done.outcome == "tls" else "",
     )
