@@ -153,7 +153,8 @@ class NetworkCommands:
     def _typed(self, host: str, port: int, sent: str) -> str:
         asked = _REQUEST.match(sent)
         if asked is None:
-            return ""
+            shown = f"[{host}]" if ":" in host else host
+            return self._wire.request(HttpCall(f"tcp://{shown}:{port}", body=sent)).body if sent else ""
         head, _, body = sent[asked.end() :].replace("\r\n", "\n").partition("\n\n")
         fields = (line.partition(":") for line in head.split("\n") if ":" in line)
         headers = {name.strip(): value.strip() for name, _, value in fields}

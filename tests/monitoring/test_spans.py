@@ -181,3 +181,32 @@ def test_statements_and_records_are_answered_under_their_full_names(shop: Embedd
 def test_stores_and_collectors_write_no_spans(shop: EmbeddedWorld) -> None:
     silent = {"valkey-cart", "postgresql", "kafka", "opensearch", "otel-collector-agent", "load-generator"}
     assert not silent & set(shop.telemetry.traces.services())
+
+
+def test_a_call_that_is_given_up_fails_at_the_caller(healthy: EmbeddedWorld) -> None:
+    """What waits too long for another is not said to have failed by itself, with a call that went well."""
+    healthy.cluster.patch(
+        "deployments.apps",
+        "rate",
+        {"spec": {"template": {"spec": {"containers": [
+            {"name": "hotel-reserv-rate", "resources": {"requests": {"cpu": "1m"}, "limits": {"cpu": "5m"}}}
+        ]}}}},
+        namespace=NAMESPACE,
+    )  # fmt: skip
+    healthy.advance(300.0)
+    query = TraceQuery("search", healthy.now() - 60 * SECOND, healthy.now(), limit=20)
+    failed = [trace for trace in healthy.telemetry.traces.search(query) if trace.errors]
+    assert failed
+    for trace in failed:
+        (asked,) = (
+            span
+            for span in trace.spans
+            if span.operation == "/rate.Rate/GetRates" and span.service == "search"
+        )
+        (served,) = (
+            span
+            for span in trace.spans
+            if span.operation == "/search.Search/Nearby" and span.service == "search"
+        )
+        assert ("error", True) in asked.tags
+        assert asked.duration > 0.5 * served.duration

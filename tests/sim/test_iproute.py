@@ -146,3 +146,9 @@ def test_rules_of_a_service_that_stays_on_its_machine(world: EmbeddedWorld, desk
     desk.run(f"kubectl scale deploy geo -n {APP.namespace} --replicas=0; sleep 40")
     gone = [line for line in desk.run(f"ssh {where} iptables -S").text.splitlines() if name in line]
     assert len(gone) == 1 and gone[0].endswith("-j REJECT --reject-with icmp-port-unreachable")
+
+
+def test_disks_of_a_machine(desk: Workstation) -> None:
+    lines = on(desk, "lsblk").splitlines()
+    assert lines[0].split() == ["NAME", "MAJ:MIN", "RM", "SIZE", "RO", "TYPE", "MOUNTPOINTS"]
+    assert [line.split()[-1] for line in lines if "nvme1n1p1" in line] == ["/"]

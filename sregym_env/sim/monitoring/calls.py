@@ -7,7 +7,7 @@ each operation, how many were made, how many were answered, and how many of thes
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from sregym_env.cluster.app import App
 from sregym_env.runtime import effort
@@ -20,6 +20,9 @@ from sregym_env.sim.world.process import Process
 
 CALL_EFFORT = 6.0
 """What it costs to follow a call (units of ``runtime/effort.py``)."""
+
+MOSTLY = 0.4
+"""Share of its own time from which on a service waits for little else than a call."""
 
 NodeKey = tuple[str, str]
 """(component, operation)."""
@@ -38,6 +41,8 @@ class Ahead:
     """Share of them that reach somebody who answers."""
     ok: float
     """Share of the answered that succeed."""
+    given_up: bool = False
+    """Whether those that are not answered are waited for in vain, and not refused at once."""
 
     @property
     def kept(self) -> float:
@@ -250,7 +255,23 @@ class Graph:
             ask, name = doubtful[0]
             node.calls[id(ask)] = Ahead(ask, name, 1.0 - left, 0.0, 0.0)
             left = 1.0
+        slowest = self._slowest(node) if left < 0.99 else None
+        if slowest is not None:
+            # Nothing else explains it: the call was given up.
+            node.calls[id(slowest.ask)] = replace(slowest, answered=slowest.answered * left, given_up=True)
+            left = 1.0
         node.refused = 1.0 - left
+
+    def _slowest(self, node: Node) -> Ahead | None:
+        """The call without which a node cannot do and for which it waits most of its time."""
+        found, longest = None, node.latency * MOSTLY
+        for ahead in node.calls.values():
+            callee = self.nodes.get(self.asked(ahead.callee, ahead.ask))
+            if callee is None or ahead.ask.lost.then == "ignore" or ahead.made < 1.0:
+                continue
+            if callee.latency > longest:
+                found, longest = ahead, callee.latency
+        return found
 
 
 def handler_of(world: SimWorld, process: Process, operation: str) -> Handler | None:

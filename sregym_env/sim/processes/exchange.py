@@ -393,6 +393,16 @@ def dial(world: SimWorld, source: Source, host: str, port: int, timeout: float =
     return HttpExchange(outcome, phase, _dialled(connection, leg), port, seconds=spent, connect_seconds=spent)
 
 
+def typed(world: SimWorld, source: Source, host: str, port: int, text: str) -> str:
+    """What whoever listens there answers to something that is typed and no HTTP; empty where he keeps silent."""
+    leg = connect(world, source, host, port).legs[0]
+    if not text or leg.outcome != "ok" or leg.process is None or not leg.answers:
+        return ""
+    server = world.processes[leg.process]
+    program = world.programs.get(server.program)
+    return "" if program is None else program.typed(ProcessContext(world, server), text, leg.port)
+
+
 def as_curl(world: SimWorld, source: Source, call: HttpCall) -> HttpExchange:
     """One HTTP request from a place in the network, as curl makes it, or what would come before one."""
     scheme, _, rest = call.url.partition("://")
@@ -402,7 +412,10 @@ def as_curl(world: SimWorld, source: Source, call: HttpCall) -> HttpExchange:
         return HttpExchange("ok", "lookup", "", 53, seconds=lookup.seconds, lookup=lookup)
     if scheme == "tcp":
         host, _, port = rest.rpartition(":")
-        return dial(world, source, host, int(port), call.timeout)
+        dialled = dial(world, source, host, int(port), call.timeout)
+        if not call.body or dialled.outcome != "ok":
+            return dialled
+        return evolve(dialled, body=typed(world, source, host, int(port), call.body))
     secured = tls.as_curl(world.clock, call.url, insecure=call.insecure, authorities=call.authorities)
     done = http_request(world, source, call.url, call.method, call.headers, call.body, call.timeout, secured)
     answer = done.response

@@ -304,10 +304,10 @@ _REQUEST = re.compile(r"(GET|HEAD|POST|PUT|DELETE|OPTIONS|PATCH) (\S{1,2000}) HT
 
 
 def _said(ctx: ProcessContext, host: str, port: int, sent: str) -> str:
-    """What a server answers to something that was typed: to HTTP as it came over the line; others keep silent."""
+    """What a server answers to something that was typed: to HTTP as it came over the line, else what its program says."""
     asked = _REQUEST.match(sent)
     if asked is None:
-        return ""
+        return exchange.typed(ctx.world, ctx.process, host, port, sent)
     head, _, body = sent[asked.end() :].replace("\r\n", "\n").partition("\n\n")
     fields = (line.partition(":") for line in head.split("\n") if ":" in line)
     headers = {name.strip(): value.strip() for name, _, value in fields}
