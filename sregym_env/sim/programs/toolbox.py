@@ -261,7 +261,9 @@ def _of_kernel(ctx: ProcessContext) -> dict[str, Callable[[], str]]:
             f"self/{name}": text
             for name, text in kernel_files.of_process(of_container, evolve(process, open_files=0)).items()
         },
-        **kernel_files.of_network(process.ip, partial(net_tools.listening, ctx)),
+        **kernel_files.of_network(
+            process.ip, partial(net_tools.listening, ctx), partial(net_tools.closed, ctx)
+        ),
         **kernel_files.of_namespace(sysctls(addressing.pod_of(world, process))),
     }
     group = kernel_files.control_group(of_container, world, process)

@@ -534,11 +534,11 @@ def smartctl(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell)
     return ExecResult(head + text + "\n", exit_code=8 if errors else 0)
 
 
-def sockets(ctx: ProcessContext, ports: Sequence[int]) -> ExecResult:
-    """``ss -s``."""
+def sockets(ctx: ProcessContext, ports: Sequence[int], closed: int = 0) -> ExecResult:
+    """``ss -s``; ``closed`` connections wait for their port to be free again."""
     count = len(ports)
     return ExecResult(
-        f"Total: {count + 12}\nTCP:   {count} (estab 0, closed 0, orphaned 0, timewait 0)\n\nTransport Total     IP        IPv6\n"
+        f"Total: {count + 12}\nTCP:   {count + closed} (estab 0, closed {closed}, orphaned 0, timewait {closed})\n\nTransport Total     IP        IPv6\n"
         f"RAW\t  0         0         0        \nUDP\t  0         0         0        \nTCP\t  {count:<10}{count:<10}0        \n"
         f"INET\t  {count:<10}{count:<10}0        \nFRAG\t  0         0         0        \n\n"
     )
