@@ -182,3 +182,12 @@ def test_no_command_takes_more_of_a_processor_than_of_the_clock(shell: Shell) ->
         float(found[name].removeprefix("0m").rstrip("s")) for name in ("real", "user", "sys")
     )
     assert 0.0 < user + system <= real
+
+
+def test_a_process_substitution_is_a_part_of_its_word(shell: Shell) -> None:
+    said = shell.run(
+        "echo a=<(echo x); printf '%s\\n' --from-file=tls.crt=<(echo y) z; cat <(echo a)<(echo b); wc -l < <(echo c)"
+    )
+    assert said.stdout.splitlines()[0].startswith("a=/dev/fd/")
+    assert said.stdout.splitlines()[1].startswith("--from-file=tls.crt=/dev/fd/")
+    assert said.stdout.splitlines()[2] == "z"
