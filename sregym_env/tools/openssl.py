@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from sregym_env.cluster.http import HttpCall, HttpExchange
 from sregym_env.cluster.streams import ExecResult
 from sregym_env.shell.shell import Shell
-from sregym_env.tools.openssl_options import LONGEST, Refused, content, flags, number, octets, spelled
+from sregym_env.tools.openssl_options import LONGEST, Refused, content, encoded_number, flags, octets, spelled
 
 if TYPE_CHECKING:
     from cryptography.x509 import Certificate
@@ -291,7 +291,7 @@ def _key(certificate: Certificate) -> tuple[str, int, str]:
         return (
             "rsaEncryption",
             bits,
-            f"                Public-Key: ({bits} bit)\n                Modulus:\n{octets(number(key.public_numbers().n), ' ' * 20)}                Exponent: {key.public_numbers().e} (0x{key.public_numbers().e:x})\n",
+            f"                Public-Key: ({bits} bit)\n                Modulus:\n{octets(encoded_number(key.public_numbers().n), ' ' * 20)}                Exponent: {key.public_numbers().e} (0x{key.public_numbers().e:x})\n",
         )
     if kind.endswith(("ECPublicKey", "EllipticCurvePublicKey")):
         curve = {"secp256r1": "prime256v1"}.get(key.curve.name, key.curve.name)

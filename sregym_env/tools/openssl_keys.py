@@ -16,7 +16,7 @@ from cryptography.hazmat.primitives.serialization import (
 
 from sregym_env.cluster import keys
 from sregym_env.runtime.numbers import whole
-from sregym_env.tools.openssl_options import Refused, number, octets
+from sregym_env.tools.openssl_options import Refused, encoded_number, octets
 
 PrivateKey = rsa.RSAPrivateKey | ec.EllipticCurvePrivateKey | ed25519.Ed25519PrivateKey
 
@@ -98,9 +98,9 @@ def described(key: PrivateKey) -> str:
             "exponent2": private.dmq1, "coefficient": private.iqmp,
         }  # fmt: skip
         return (
-            f"Private-Key: ({key.key_size} bit, 2 primes)\nmodulus:\n{octets(number(public.n), indent)}"
+            f"Private-Key: ({key.key_size} bit, 2 primes)\nmodulus:\n{octets(encoded_number(public.n), indent)}"
             f"publicExponent: {public.e} (0x{public.e:x})\n"
-            + "".join(f"{name}:\n{octets(number(value), indent)}" for name, value in parts.items())
+            + "".join(f"{name}:\n{octets(encoded_number(value), indent)}" for name, value in parts.items())
         )
     private_bytes = key.private_bytes(Encoding.DER, PrivateFormat.PKCS8, NoEncryption())
     if isinstance(key, ed25519.Ed25519PrivateKey):

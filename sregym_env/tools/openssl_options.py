@@ -77,6 +77,6 @@ def octets(data: bytes, indent: str) -> str:
     return ":\n".join(indent + row.hex(":") for row in rows) + "\n"
 
 
-def number(value: int) -> bytes:
+def encoded_number(value: int) -> bytes:
     """A number as it is encoded: with a zero before one that would else count as negative."""
     return value.to_bytes(value.bit_length() // 8 + 1, "big")
