@@ -41,6 +41,8 @@ class Lookup:
     server: str = ""
     """Who was asked."""
     seconds: float = 0.0
+    by: str = ""
+    """``zone`` where the server has it from a zone of its own, ``forward`` where from another server."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -77,6 +77,8 @@ class Answer(NamedTuple):
     """For ``TIMEOUT``: the packets were rejected rather than lost."""
     seconds: float = 0.0
     """How long the server waited for others."""
+    by: Literal["", "zone", "forward"] = ""
+    """Whether the server has it from a zone of its own, or from another server."""
 
 
 class Query(NamedTuple):
@@ -452,7 +454,7 @@ def _plugins(
         zone = next((zone for zone in plugin.zones if in_zone(name, zone)), None)
         if zone is None:
             continue
-        answer = _records(world, process, config, plugin, zone, name, depth)
+        answer = _records(world, process, config, plugin, zone, name, depth)._replace(by="zone")
         if answer.rcode != "NXDOMAIN":
             return answer
         if plugin.fallthrough is None or not any(in_zone(name, through) for through in plugin.fallthrough):
@@ -483,10 +485,12 @@ def public_answer(name: str) -> Answer:
     name = name.rstrip(".").lower()
     labels = name.split(".")
     if len(labels) < 2 or labels[-1] not in _PUBLIC_SUFFIXES:
-        return Answer("NXDOMAIN")
+        return Answer("NXDOMAIN", by="forward")
     bits = keyed_bits("public", name)
     return Answer(
-        "NOERROR", (f"{151 + bits % 60}.{bits >> 8 & 255}.{bits >> 16 & 255}.{1 + (bits >> 24) % 254}",)
+        "NOERROR",
+        (f"{151 + bits % 60}.{bits >> 8 & 255}.{bits >> 16 & 255}.{1 + (bits >> 24) % 254}",),
+        by="forward",
     )
 
 

@@ -363,17 +363,17 @@ def look_up(world: SimWorld, source: Source, name: str, server: str = "") -> Loo
     asked = server or (conf.nameservers[0] if conf.nameservers else "127.0.0.1")
     if server:
         answer, seconds = dns.ask(world, source, name.rstrip("."), server)
-        return Lookup(
-            answer.rcode, answer.addresses, answer.chain[-1] if answer.chain else name, asked, seconds
-        )
+        canonical = answer.chain[-1] if answer.chain else name
+        return Lookup(answer.rcode, answer.addresses, canonical, asked, seconds, answer.by)
     found = dns.resolved(world, source, name, hosts=False)
+    by = found.queries[-1].answer.by if found.queries else ""
     if not found.error:
         canonical = (found.canonical or name).rstrip(".")
-        return Lookup("NOERROR", found.addresses, canonical, asked, found.latency)
+        return Lookup("NOERROR", found.addresses, canonical, asked, found.latency, by)
     rcode = "NXDOMAIN"
     if found.error == "dns_timeout":
         rcode = "SERVFAIL" if any(query.answer.rcode == "SERVFAIL" for query in found.queries) else "TIMEOUT"
-    return Lookup(rcode, (), name, asked, found.latency)
+    return Lookup(rcode, (), name, asked, found.latency, by)
 
 
 def dial(world: SimWorld, source: Source, host: str, port: int, timeout: float = 0.0) -> HttpExchange:

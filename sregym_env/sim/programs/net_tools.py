@@ -103,7 +103,8 @@ def _nslookup(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell
 
 
 def _dig(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
-    return names.dig(_looker(ctx), argv, ctx.now() / SECOND)
+    version = (names.ALPINE,) if ctx.image.toolbox == "busybox" else ()
+    return names.dig(_looker(ctx), argv, ctx.now() / SECOND, *version)
 
 
 def _host(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
