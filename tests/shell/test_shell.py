@@ -191,3 +191,9 @@ def test_a_process_substitution_is_a_part_of_its_word(shell: Shell) -> None:
     assert said.stdout.splitlines()[0].startswith("a=/dev/fd/")
     assert said.stdout.splitlines()[1].startswith("--from-file=tls.crt=/dev/fd/")
     assert said.stdout.splitlines()[2] == "z"
+
+
+def test_grep_without_a_pattern_says_how_it_is_called(shell: Shell) -> None:
+    said = shell.run("grep")
+    assert said.exit_code == 2
+    assert said.stderr.startswith("Usage: grep [OPTION]... PATTERNS [FILE]...\n")
