@@ -16,7 +16,7 @@ class HttpCall:
     """One HTTP request to make, or what would come before it: a name to look up, a connection to open."""
 
     url: str
-    """Of the scheme ``http`` or ``https``; ``tcp://host:port`` only opens a connection; ``dns:///name`` only looks a name
+    """Of the scheme ``http`` or ``https``; ``tcp://host:port`` only opens a connection, and types the body; ``dns:///name`` only looks a name
     up through the machine's search path, and ``dns://server/name`` asks one server for exactly that name (RFC 4501)."""
     method: str = "GET"
     headers: Mapping[str, str] = field(default_factory=dict)

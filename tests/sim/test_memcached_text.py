@@ -46,3 +46,18 @@ def test_whoever_speaks_something_else_keeps_silent(desk: Workstation) -> None:
 def test_redis_is_pinged() -> None:
     desk = Workstation(deployed_world(SOCIAL, 1).fork(), ADMIN)
     assert desk.run(f"echo PING | nc home-timeline-redis.{SOCIAL.namespace} 6379").text == "+PONG\r\n"
+
+
+def test_who_is_let_in_is_answered() -> None:
+    """Where a Service leads to somebody who is not there as well, a connection that stands is one to who is."""
+    desk = Workstation(deployed_world(APP, 1).fork(), ADMIN)
+    desk.run(
+        f"kubectl get endpointslices -n {APP.namespace} -l kubernetes.io/service-name=memcached-rate -o json | jq '.items[0]|"
+        '.metadata={name:"a-other",namespace:.metadata.namespace,labels:{"kubernetes.io/service-name":"memcached-rate"}}|'
+        '.endpoints[0]={addresses:["10.244.9.9"],conditions:{ready:true}}\' | kubectl create -f -'
+    )
+    said = desk.run(
+        f"for i in $(seq 12); do echo version | nc -v -w 1 memcached-rate.{APP.namespace} 11211 2>&1; done"
+    ).text
+    assert 0 < said.count("succeeded!") < 12
+    assert said.count("VERSION") == said.count("succeeded!")

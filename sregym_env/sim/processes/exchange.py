@@ -394,8 +394,9 @@ def dial(world: SimWorld, source: Source, host: str, port: int, timeout: float =
 
 
 def typed(world: SimWorld, source: Source, host: str, port: int, text: str) -> str:
-    """What whoever listens there answers to something that is typed and no HTTP; empty where he keeps silent."""
-    leg = connect(world, source, host, port).legs[0]
+    """What whoever listens there, and has let one in, answers to something that is typed and no HTTP; empty where he keeps silent."""
+    legs = connect(world, source, host, port).legs
+    leg = next((each for each in legs if each.outcome == "ok" and each.answers), legs[0])
     if not text or leg.outcome != "ok" or leg.process is None or not leg.answers:
         return ""
     server = world.processes[leg.process]
