@@ -16,7 +16,7 @@ class HttpCall:
     """One HTTP request to make, or what would come before it: a name to look up, a connection to open."""
 
     url: str
-    """Of the scheme ``http`` or ``https``; ``tcp://host:port`` only opens a connection; ``dns:///name`` only looks a name
+    """Of the scheme ``http`` or ``https``; ``tcp://host:port`` only opens a connection, and types the body; ``dns:///name`` only looks a name
     up through the machine's search path, and ``dns://server/name`` asks one server for exactly that name (RFC 4501)."""
     method: str = "GET"
     headers: Mapping[str, str] = field(default_factory=dict)
@@ -41,6 +41,8 @@ class Lookup:
     server: str = ""
     """Who was asked."""
     seconds: float = 0.0
+    by: str = ""
+    """``zone`` where the server has it from a zone of its own, ``forward`` where from another server."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +61,7 @@ class HttpExchange:
     seconds: float = 0.0
     """How long it took in all."""
     connect_seconds: float = 0.0
+    lookup_seconds: float = 0.0
     problem: str = ""
     """For the outcome ``tls``: why there is no secure connection, as curl words it."""
     certificate: str = ""

@@ -167,8 +167,11 @@ class Interpreter(Processes):
     def _timed(self, node: tree.Pipeline) -> int:
         began = self.host.clock()
         code = self.pipeline(tree.Pipeline(node.commands, node.negated))
-        minutes, seconds = divmod(self.host.clock() - began, 60)
-        self.err(f"\nreal\t{minutes:.0f}m{seconds:.3f}s\nuser\t0m0.051s\nsys\t0m0.012s\n")
+        # Nothing takes no time, and no more of it can have been a processor's than went by.
+        real = max(self.host.clock() - began, 0.002)
+        minutes, seconds = divmod(real, 60)
+        user, system = min(0.051, 0.6 * real), min(0.012, 0.25 * real)
+        self.err(f"\nreal\t{minutes:.0f}m{seconds:.3f}s\nuser\t0m{user:.3f}s\nsys\t0m{system:.3f}s\n")
         return code
 
     def _in_background(self, node: tree.Statement) -> int:

@@ -109,9 +109,9 @@ class NetworkCommands:
 
     # --- connections ------------------------------------------------------------------------------
 
-    def _dial(self, host: str, port: int, wait: float = 0.0) -> HttpExchange:
+    def _dial(self, host: str, port: int, wait: float = 0.0, sent: str = "") -> HttpExchange:
         shown = f"[{host}]" if ":" in host else host
-        return self._wire.request(HttpCall(f"tcp://{shown}:{port}", timeout=wait))
+        return self._wire.request(HttpCall(f"tcp://{shown}:{port}", body=sent, timeout=wait))
 
     def netcat(self, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
         """``nc``: whether a port answers, and what an HTTP server says to a request that is typed."""
@@ -139,12 +139,13 @@ class NetworkCommands:
         # A range as wide as somebody waits for.
         ports = range(int(first), min(int(last or first), int(first) + 49, 65535) + 1)
         said, out, seconds, code = "", "", 0.0, 1
+        sent = "" if "z" in flags else stdin
         for number in ports:
-            done = self._dial(operands[0], number, wait)
+            done = self._dial(operands[0], number, wait, "" if _REQUEST.match(sent) else sent)
             seconds += done.seconds
             if done.outcome == "ok":
                 code = 0
-                out += "" if "z" in flags else self._typed(operands[0], number, stdin)
+                out += self._typed(operands[0], number, sent) if _REQUEST.match(sent) else done.body
             said += _connected(operands[0], number, done, flags)
             if done.phase == "lookup" and done.outcome != "ok":
                 break
@@ -206,7 +207,7 @@ class NetworkCommands:
             if letter in flags and _number(flags[letter]) is None:
                 return ExecResult(stderr=f"ping: invalid argument: '{flags[letter]}'\n", exit_code=1)
         host = operands[-1]
-        found = self._look(host, "")
+        found = self._look("127.0.0.1" if host == "localhost" else host, "")
         if not found.addresses:
             reason = (
                 "Temporary failure in name resolution"

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from sregym_env.cluster.http import HttpCall, HttpExchange
 from sregym_env.cluster.streams import ExecResult
 from sregym_env.shell.shell import Shell
-from sregym_env.tools.openssl_options import LONGEST, Refused, content, flags, spelled
+from sregym_env.tools.openssl_options import LONGEST, Refused, content, encoded_number, flags, octets, spelled
 
 if TYPE_CHECKING:
     from cryptography.x509 import Certificate
@@ -115,14 +115,17 @@ class Openssl:
             where = f" from {given['-in']}" if "-in" in given else " from <stdin>"
             raise Refused(f"Could not read certificate{where}\nUnable to load certificate")
         certificate = found[0]
-        parts, ext = [name for name in given if name in _SHOWN], given.get("-ext")
-        out = "".join(_SHOWN[name](certificate) for name in parts)
-        if ext is not None:
-            out += _extension(certificate, ext)
-        if "-fingerprint" in given:
-            out += _fingerprint(
-                certificate, "SHA1" if "-sha1" in given else "SHA256" if "-sha256" in given else "SHA1"
-            )
+        # In the order in which they are asked for.
+        out = ""
+        for name in given:
+            if name in _SHOWN:
+                out += _SHOWN[name](certificate)
+            elif name == "-ext":
+                out += _extension(certificate, given["-ext"])
+            elif name == "-fingerprint":
+                out += _fingerprint(
+                    certificate, "SHA256" if "-sha256" in given and "-sha1" not in given else "SHA1"
+                )
         code = 0
         if "-checkend" in given:
             if not given["-checkend"].isdecimal() or len(given["-checkend"]) > 9:
@@ -279,6 +282,8 @@ def _fingerprint(certificate: Certificate, kind: str) -> str:
 
 def _key(certificate: Certificate) -> tuple[str, int, str]:
     """(algorithm, bits, what follows it)."""
+    from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+
     key: Any = certificate.public_key()
     bits = int(getattr(key, "key_size", 256))
     kind = type(key).__name__
@@ -286,16 +291,22 @@ def _key(certificate: Certificate) -> tuple[str, int, str]:
         return (
             "rsaEncryption",
             bits,
-            f"                Public-Key: ({bits} bit)\n                Exponent: {key.public_numbers().e} (0x{key.public_numbers().e:x})\n",
+            f"                Public-Key: ({bits} bit)\n                Modulus:\n{octets(encoded_number(key.public_numbers().n), ' ' * 20)}                Exponent: {key.public_numbers().e} (0x{key.public_numbers().e:x})\n",
         )
     if kind.endswith(("ECPublicKey", "EllipticCurvePublicKey")):
         curve = {"secp256r1": "prime256v1"}.get(key.curve.name, key.curve.name)
+        point = key.public_bytes(Encoding.X962, PublicFormat.UncompressedPoint)
         return (
             "id-ecPublicKey",
             bits,
-            f"                Public-Key: ({bits} bit)\n                ASN1 OID: {curve}\n                NIST CURVE: P-{bits}\n",
+            f"                Public-Key: ({bits} bit)\n                pub:\n{octets(point, ' ' * 20)}                ASN1 OID: {curve}\n                NIST CURVE: P-{bits}\n",
         )
-    return "ED25519", bits, "                ED25519 Public-Key:\n"
+    raw = key.public_bytes(Encoding.Raw, PublicFormat.Raw)
+    return (
+        "ED25519",
+        bits,
+        f"                ED25519 Public-Key:\n                pub:\n{octets(raw, ' ' * 20)}",
+    )
 
 
 _EXTENSIONS = {
@@ -369,7 +380,7 @@ def _text(certificate: Certificate) -> str:
     shown = ":".join(digits[at : at + 2] for at in range(0, len(digits), 2))
     number = f" {serial} (0x{serial:x})" if serial < 1 << 63 else f"\n            {shown}"
     try:
-        algorithm = certificate.signature_algorithm_oid._name
+        algorithm = certificate.signature_algorithm_oid._name.replace("ed25519", "ED25519")
         kind, bits, body = _key(certificate)
         del bits
     except (ValueError, UnsupportedAlgorithm):

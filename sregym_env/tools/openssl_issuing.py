@@ -115,14 +115,18 @@ class Issuing:
         return _written(out, given, shell)
 
     def _pkey(self, words: list[str], stdin: str, shell: Shell) -> ExecResult:
-        bare = frozenset("-pubout -noout -check -nodes".split())
+        bare = frozenset("-pubout -noout -check -nodes -text -modulus".split())
         given = flags("pkey", words, bare, frozenset("-in -out -inform -outform -passin".split()))
         key = keys.read(
             "pkey",
             content(shell, given["-in"], "pkey") if "-in" in given else stdin,
             given.get("-in", "<stdin>"),
         )
-        out = "Key is valid\n" if "-check" in given else ""
+        out = keys.described(key) if "-text" in given else ""
+        if "-modulus" in given:
+            out += keys.modulus(key)
+        if "-check" in given:
+            out += "Key is valid\n"
         if "-noout" not in given:
             out += keys.public_pem(key) if "-pubout" in given else keys.private_pem(key)
         return _written(out, given, shell)
@@ -177,7 +181,7 @@ class Issuing:
                 else given.get("-pkeyopt", "").rpartition(":")[2]
             )
         key = keys.made("req", algorithm, option, self._text(words))
-        shell.files.put_text(shell.resolve(given.get("-keyout", "privkey.pem")), keys.private_pem(key))
+        _written(keys.private_pem(key), {"-out": given.get("-keyout", "privkey.pem")}, shell)
         return key
 
     def _signed_request(
@@ -208,6 +212,9 @@ class Issuing:
         if "-req" not in given or given.get("-copy_extensions", "none") != "none":
             listed = {each.oid._name: (each.value, each.critical) for each in asked.extensions} | listed
         built = self._certificate("x509", asked.subject, asked.public_key(), issuer, given, listed)
+        if "-CAcreateserial" in given and "-CA" in given and "-noout" not in given:
+            beside = given.get("-CAserial", f"{given['-CA'].removesuffix('.crt').removesuffix('.pem')}.srl")
+            shell.files.put_text(shell.resolve(beside), f"{built.serial_number:040X}\n")
         said = (
             f"Certificate request self-signature ok\nsubject={spelled(asked.subject)}\n"
             if "-req" in given
@@ -329,9 +336,16 @@ def _shown(request: CertificateSigningRequest, given: Mapping[str, str]) -> str:
     return out if "-noout" in given else out + _pem(request)
 
 
+PRIVATE = 0o600
+"""Permissions of files with keys."""
+
+
 def _written(text: str, given: Mapping[str, str], shell: Shell, said: str = "") -> ExecResult:
     """A command's output, in the file that ``-out`` names; what it says of it besides."""
     if "-out" not in given:
         return ExecResult(text, said)
-    shell.files.put_text(shell.resolve(given["-out"]), text)
+    path = shell.resolve(given["-out"])
+    shell.files.put_text(path, text)
+    if "PRIVATE KEY-----" in text:
+        shell.files.set_mode(path, PRIVATE)
     return ExecResult(stderr=said)

@@ -16,7 +16,7 @@ from cryptography.hazmat.primitives.serialization import (
 
 from sregym_env.cluster import keys
 from sregym_env.runtime.numbers import whole
-from sregym_env.tools.openssl_options import Refused
+from sregym_env.tools.openssl_options import Refused, encoded_number, octets
 
 PrivateKey = rsa.RSAPrivateKey | ec.EllipticCurvePrivateKey | ed25519.Ed25519PrivateKey
 
@@ -85,3 +85,39 @@ def curve_of(pem: str) -> str:
         return _PARAMETERS.get(base64.b64encode(base64.b64decode(body)).decode(), "")
     except ValueError:
         return ""
+
+
+def described(key: PrivateKey) -> str:
+    """What ``-text`` says of a private key."""
+    indent = " " * 4
+    if isinstance(key, rsa.RSAPrivateKey):
+        private = key.private_numbers()
+        public = private.public_numbers
+        parts = {
+            "privateExponent": private.d, "prime1": private.p, "prime2": private.q, "exponent1": private.dmp1,
+            "exponent2": private.dmq1, "coefficient": private.iqmp,
+        }  # fmt: skip
+        return (
+            f"Private-Key: ({key.key_size} bit, 2 primes)\nmodulus:\n{octets(encoded_number(public.n), indent)}"
+            f"publicExponent: {public.e} (0x{public.e:x})\n"
+            + "".join(f"{name}:\n{octets(encoded_number(value), indent)}" for name, value in parts.items())
+        )
+    private_bytes = key.private_bytes(Encoding.DER, PrivateFormat.PKCS8, NoEncryption())
+    if isinstance(key, ed25519.Ed25519PrivateKey):
+        public_bytes = key.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw)
+        return f"ED25519 Private-Key:\npriv:\n{octets(private_bytes[-32:], indent)}pub:\n{octets(public_bytes, indent)}"
+    size = key.key_size
+    secret = key.private_numbers().private_value.to_bytes((size + 7) // 8, "big")
+    point = key.public_key().public_bytes(Encoding.X962, PublicFormat.UncompressedPoint)
+    curve = _SAME.get(key.curve.name, key.curve.name)
+    return (
+        f"Private-Key: ({size} bit)\npriv:\n{octets(secret, indent)}pub:\n{octets(point, indent)}"
+        f"ASN1 OID: {curve}\nNIST CURVE: P-{size}\n"
+    )
+
+
+def modulus(key: PrivateKey) -> str:
+    """What ``rsa -modulus`` says of a key."""
+    if isinstance(key, rsa.RSAPrivateKey):
+        return f"Modulus={key.public_key().public_numbers().n:X}\n"
+    return "Modulus=No modulus for this public key type\n"

@@ -69,3 +69,14 @@ def spelled(name: Any, between: str = ", ", equals: str = " = ") -> str:
     """A subject or an issuer as OpenSSL spells it."""
     parts = (f"{_SHORT_NAMES.get(part.oid._name, part.oid._name)}{equals}{part.value}" for part in name)
     return between.join(parts)
+
+
+def octets(data: bytes, indent: str) -> str:
+    """Bytes as ``-text`` writes them: fifteen on a line."""
+    rows = [data[at : at + 15] for at in range(0, len(data), 15)]
+    return ":\n".join(indent + row.hex(":") for row in rows) + "\n"
+
+
+def encoded_number(value: int) -> bytes:
+    """A number as it is encoded: with a zero before one that would else count as negative."""
+    return value.to_bytes(value.bit_length() // 8 + 1, "big")

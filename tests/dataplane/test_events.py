@@ -227,3 +227,20 @@ def test_a_day_has_a_peak_and_a_mean_of_one() -> None:
 def test_what_is_no_network_is_refused_by_name(change, message: str) -> None:  # type: ignore[no-untyped-def]
     with pytest.raises(ValueError, match=message):
         plan_of(change(_one(Station("server"), 1.0)))
+
+
+@pytest.mark.parametrize(
+    ("threads", "demand", "least", "most"), [(2.0, 0.001, 0.0, 0.1), (500.0, 0.05, 0.9, 1.0)]
+)
+def test_only_who_uses_up_its_quota_is_throttled(
+    threads: float, demand: float, least: float, most: float
+) -> None:
+    """A queue before a few threads takes no CPU, however long it is; work that needs more than the limit does."""
+    network = Network(
+        (Station("server", cores=8, quota=1.0, threads=threads, queue=200),),
+        (Operation("serve", "server", demand=demand, pause=0.1),),
+        (Edge("users", "load", (Leg("serve"),), timeout=1.0),),
+        (Source("load", rate=60.0),),
+    )
+    state = run(network, begin(network, 0), 120.0)
+    assert least <= Reading(network, state).station("server").throttled <= most

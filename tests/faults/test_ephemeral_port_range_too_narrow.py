@@ -188,3 +188,18 @@ def test_healthy_worlds_bring_settings_too() -> None:
     ranges = [taken_as(each["value"]) for each in found if each["name"] == RANGE]
     assert len(ranges) > 10
     assert all(each is not None and each[1] - each[0] > 20_000 for each in ranges)
+
+
+def test_sockets_tell_where_the_ports_are() -> None:
+    """Those of connections that have ended, and of such as stand; who has ports enough says nothing of his."""
+    world = _struck(SOCIAL, "compose-post-service", "60000 60002")
+    inside = f"kubectl debug -q -i -n {SOCIAL} $(kubectl get po -n {SOCIAL} -o name -l app=compose-post-service) --image=nicolaka/netshoot -- "
+    lines = _typed(world, inside + "ss -tan state time-wait").splitlines()
+    ended = [line.split() for line in lines if line.startswith("TIME-WAIT")]
+    assert {line[3].rpartition(":")[2] for line in ended} == {"60000", "60001", "60002"}
+    assert not any("LISTEN" in line for line in lines)
+    assert f"tw {len(ended)} " in _typed(world, inside + "cat /proc/net/sockstat")
+    assert f"timewait {len(ended)})" in _typed(world, inside + "ss -s")
+    assert "LISTEN" in _typed(world, inside + "ss -tln")
+    other = f"kubectl exec -n {SOCIAL} deploy/text-service -- cat /proc/net/sockstat"
+    assert " tw 0 " in _typed(world, other)

@@ -241,3 +241,16 @@ def test_what_shakes_is_even_and_depends_on_nothing_else() -> None:
     assert float(found.std()) == pytest.approx(0.577, abs=0.03)
     assert (shaken(times[5:], "cpu", "a") == found[5:]).all()
     assert (shaken(times, "cpu", "b") != found).any()
+
+
+def test_a_name_server_that_is_gone_is_no_target_any_more(healthy: EmbeddedWorld) -> None:
+    """One whose container has ended is down; one whose pod is deleted is not there."""
+    before = only(value(healthy, 'count(up{job="coredns"})'))
+    pod = healthy.cluster.list("pods", "kube-system", label_selector="k8s-app=kube-dns")[0]["metadata"][
+        "name"
+    ]
+    healthy.cluster.delete("pods", pod, "kube-system")
+    healthy.advance(400.0)
+    assert only(value(healthy, 'count(up{job="coredns"})')) == before
+    assert only(value(healthy, 'min(up{job="coredns"})')) == 1.0
+    assert only(value(healthy, f'max_over_time(up{{pod="{pod}"}}[15m])')) == 1.0

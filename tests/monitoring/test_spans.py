@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from sregym_env import apps
 from sregym_env.cluster.http import HttpCall
 from sregym_env.runtime.clock import SECOND
+from sregym_env.sim.bringup.deploy import deployed_world
 from sregym_env.sim.embedded import EmbeddedWorld
 from sregym_env.sim.monitoring.spans import _mixed, _unmixed
 from sregym_env.telemetry.traces.model import Trace, TraceQuery
@@ -145,3 +147,66 @@ def test_jaeger_answers_inside_the_cluster(healthy: EmbeddedWorld) -> None:
 def test_identifiers_can_be_read_back(number: int) -> None:
     assert _unmixed("key", _mixed("key", number)) == number
     assert _mixed("key", number) != _mixed("other", number)
+
+
+@pytest.fixture(scope="module")
+def shop() -> EmbeddedWorld:
+    """An Astronomy Shop whose users are served."""
+    world = deployed_world(apps.app("astronomy-shop"), 0)
+    world.advance(600.0)
+    return world
+
+
+def test_requests_are_followed_beyond_the_edge_proxy(shop: EmbeddedWorld) -> None:
+    found = [trace for trace in search(shop, "checkout", limit=20) if len(trace.services) > 3]
+    assert found
+    for trace in found:
+        assert [span.service for span in trace.spans if not span.parent_id] == ["frontend-proxy"]
+        assert {"frontend", "checkout", "cart", "payment", "shipping", "quote", "email"} <= set(
+            trace.services
+        )
+    calls = {(each.parent, each.child) for each in shop.telemetry.traces.dependencies(0, shop.now())}
+    assert ("frontend-proxy", "frontend") in calls
+
+
+def test_statements_and_records_are_answered_under_their_full_names(shop: EmbeddedWorld) -> None:
+    spans = [span for trace in search(shop, "product-catalog", limit=50) for span in trace.spans]
+    assert any(span.operation == "select" for span in spans)
+    assert any(
+        span.operation == "produce" for trace in search(shop, "checkout", limit=5) for span in trace.spans
+    )
+    assert all(trace.errors == 0 for trace in search(shop, "frontend-proxy", limit=100))
+
+
+def test_stores_and_collectors_write_no_spans(shop: EmbeddedWorld) -> None:
+    silent = {"valkey-cart", "postgresql", "kafka", "opensearch", "otel-collector-agent", "load-generator"}
+    assert not silent & set(shop.telemetry.traces.services())
+
+
+def test_a_call_that_is_given_up_fails_at_the_caller(healthy: EmbeddedWorld) -> None:
+    """What waits too long for another is not said to have failed by itself, with a call that went well."""
+    healthy.cluster.patch(
+        "deployments.apps",
+        "rate",
+        {"spec": {"template": {"spec": {"containers": [
+            {"name": "hotel-reserv-rate", "resources": {"requests": {"cpu": "1m"}, "limits": {"cpu": "5m"}}}
+        ]}}}},
+        namespace=NAMESPACE,
+    )  # fmt: skip
+    healthy.advance(300.0)
+    query = TraceQuery("search", healthy.now() - 60 * SECOND, healthy.now(), limit=20)
+    failed = [trace for trace in healthy.telemetry.traces.search(query) if trace.errors]
+    assert failed
+    for trace in failed:
+        (asked,) = (
+            span
+            for span in trace.spans
+            if span.operation == "/rate.Rate/GetRates" and span.service == "search"
+        )
+        (served,) = (
+            span
+            for span in trace.spans
+            if span.operation == "/search.Search/Nearby" and span.service == "search"
+        )
+        assert ("error", True) in asked.tags
+        assert asked.duration > 0.5 * served.duration

@@ -174,3 +174,26 @@ def test_sed_in_place_says_what_was_wrong_by_its_exit_code(shell: Shell) -> None
 def test_jq_goes_on_after_what_is_not_a_number(shell: Shell) -> None:
     said = shell.run("jq -n '[1, 2] | .[nan]'; echo $?; jq -n '5 % nan'; echo $?")
     assert said.text == "jq: error (at <unknown>): Not a whole number\n5\n" * 2
+
+
+def test_no_command_takes_more_of_a_processor_than_of_the_clock(shell: Shell) -> None:
+    found = dict(line.split("\t") for line in shell.run("time true").stderr.split("\n") if line)
+    real, user, system = (
+        float(found[name].removeprefix("0m").rstrip("s")) for name in ("real", "user", "sys")
+    )
+    assert 0.0 < user + system <= real
+
+
+def test_a_process_substitution_is_a_part_of_its_word(shell: Shell) -> None:
+    said = shell.run(
+        "echo a=<(echo x); printf '%s\\n' --from-file=tls.crt=<(echo y) z; cat <(echo a)<(echo b); wc -l < <(echo c)"
+    )
+    assert said.stdout.splitlines()[0].startswith("a=/dev/fd/")
+    assert said.stdout.splitlines()[1].startswith("--from-file=tls.crt=/dev/fd/")
+    assert said.stdout.splitlines()[2] == "z"
+
+
+def test_grep_without_a_pattern_says_how_it_is_called(shell: Shell) -> None:
+    said = shell.run("grep")
+    assert said.exit_code == 2
+    assert said.stderr.startswith("Usage: grep [OPTION]... PATTERNS [FILE]...\n")

@@ -114,6 +114,7 @@ def test_host_aliases_and_search_of_dns_config() -> None:
         dnsConfig={"searches": ["app.svc.cluster.local"], "options": [{"name": "ndots", "value": "2"}]},
     )
     assert dns.resolve(world, other, "consul").addresses == ("1.2.3.4",)
+    assert dns.resolve(world, other, "consul", hosts=False).error == "no_such_host"
     assert dns.resolve(world, other, "web").addresses == ("10.96.1.1",)
     assert dns.resolv_conf(world, other).text == (
         "search default.svc.cluster.local svc.cluster.local cluster.local app.svc.cluster.local\n"
@@ -262,3 +263,13 @@ def test_a_pattern_that_is_none_is_refused_when_it_is_read(pattern: str) -> None
 def test_a_group_that_the_pattern_lacks_stands_for_nothing() -> None:
     rewrite = corefile.Rewrite("regex", r"(.*)\.corp", "{1}{9}.app", True)
     assert rewrite.apply("web.corp") == "web.app"
+
+
+def test_an_upstream_that_does_not_answer_takes_its_time() -> None:
+    world, client = with_corefile(
+        "app.svc.cluster.local:53 {\n    errors\n    forward . 10.9.9.9\n}\n" + COREFILE
+    )
+    answer, seconds = dns.ask(world, client, "web.app.svc.cluster.local", "10.96.0.10")
+    assert answer.rcode == "SERVFAIL"
+    assert seconds > 2.0
+    assert dns.ask(world, client, "kube-dns.kube-system.svc.cluster.local", "10.96.0.10")[1] < 0.1

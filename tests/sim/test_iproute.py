@@ -120,3 +120,35 @@ def test_a_pod_may_not_change_its_interface(desk: Workstation) -> None:
     )
     assert inside(desk, "ip route") == "default via 169.254.1.1 dev eth0 \n169.254.1.1 dev eth0 scope link \n"
     assert "tunl0" not in inside(desk, "ifconfig")
+
+
+def test_rules_of_a_service_that_stays_on_its_machine(world: EmbeddedWorld, desk: Workstation) -> None:
+    name = f'"{APP.namespace}/geo'
+    where = world.cluster.list("pods", APP.namespace, label_selector="io.kompose.service=geo")[0]["spec"][
+        "nodeName"
+    ]
+    other = next(
+        each["metadata"]["name"] for each in world.store.list("nodes") if each["metadata"]["name"] != where
+    )
+    desk.run(
+        f'kubectl patch svc geo -n {APP.namespace} -p \'{{"spec":{{"internalTrafficPolicy":"Local"}}}}\''
+    )
+    rules = {node: desk.run(f"ssh {node} iptables-save").text.splitlines() for node in (where, other)}
+    mine = {node: [line for line in lines if name in line] for node, lines in rules.items()}
+    assert any("KUBE-SVL-" in line for line in mine[where]) and not any(
+        "DROP" in line for line in mine[where]
+    )
+    assert (
+        len(mine[other]) == 1
+        and mine[other][0].endswith("-j DROP")
+        and "has no local endpoints" in mine[other][0]
+    )
+    desk.run(f"kubectl scale deploy geo -n {APP.namespace} --replicas=0; sleep 40")
+    gone = [line for line in desk.run(f"ssh {where} iptables -S").text.splitlines() if name in line]
+    assert len(gone) == 1 and gone[0].endswith("-j REJECT --reject-with icmp-port-unreachable")
+
+
+def test_disks_of_a_machine(desk: Workstation) -> None:
+    lines = on(desk, "lsblk").splitlines()
+    assert lines[0].split() == ["NAME", "MAJ:MIN", "RM", "SIZE", "RO", "TYPE", "MOUNTPOINTS"]
+    assert [line.split()[-1] for line in lines if "nvme1n1p1" in line] == ["/"]

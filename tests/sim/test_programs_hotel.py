@@ -11,8 +11,10 @@ import pytest
 from sregym_env.apps.hotel_reservation import APP
 from sregym_env.apps.hotel_reservation.services import CONFIG_PATH
 from sregym_env.cluster.disturbances import DiskReadErrors
+from sregym_env.cluster.identity import ADMIN
 from sregym_env.sim.bringup.deploy import deployed_world
 from sregym_env.sim.embedded import EmbeddedWorld
+from sregym_env.tools.workstation import Workstation
 
 NS = APP.namespace
 
@@ -271,3 +273,25 @@ def test_same_seed_same_world() -> None:
         world.advance(40)
         digests.append(world.digest())
     assert digests[0] == digests[1]
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ("scale deploy frontend --replicas=0", "unable to connect to {} Connection refused"),
+        ("delete svc frontend", "unable to resolve {} Name or service not known"),
+        (
+            "scale deploy coredns --replicas=0 -n kube-system",
+            "unable to resolve {} Temporary failure in name resolution",
+        ),
+    ],
+)
+def test_a_generator_that_does_not_find_its_target_begins_no_round(change: str, told: str) -> None:
+    world = deployed_world(APP).fork()
+    desk = Workstation(world, ADMIN)
+    desk.run("kubectl config set-context --current --namespace=hotel-reservation")
+    desk.run(f"kubectl {change}")
+    world.advance(120.0)
+    begun, said = desk.run("kubectl logs job/wrk2-job --tail=2").text.splitlines()
+    assert begun.startswith("Running wrk2 on round #")
+    assert said == told.format("frontend.hotel-reservation.svc.cluster.local:5000")

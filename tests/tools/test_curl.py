@@ -186,3 +186,25 @@ def test_verbose_tells_why_a_connection_failed() -> None:
         "* Failed to connect to web port 80 after 100 ms: Couldn't connect to server",
         "* Closing connection",
     ]
+
+
+def test_what_is_written_of_a_failure() -> None:
+    form = "%{http_code} %{time_namelookup} %{time_connect} %{time_pretransfer} %{time_total} %{exitcode}\\n"
+    slow = HttpExchange(
+        "timeout", "connect", "10.0.0.1", 80, seconds=5.0, connect_seconds=5.0, lookup_seconds=0.002
+    )
+    assert (
+        run(["-s", "-m", "5", "-w", form, "web"], slow)[0] == "000 0.002000 0.000000 0.000000 5.000000 28\n"
+    )
+    lost = HttpExchange("no_such_host", "lookup", "", 80, seconds=0.01, connect_seconds=0.01)
+    assert run(["-s", "-w", form, "web"], lost)[0] == "000 0.000000 0.000000 0.000000 0.010000 6\n"
+
+
+def test_streams_in_the_order_of_a_terminal() -> None:
+    done = curl(Far(OK), ["-sv", "-w", "%{http_code}\\n", "web"]).result  # type: ignore[arg-type]
+    assert done.text.index("* Connected to web") < done.text.index("hello")
+    assert done.text.endswith("hello* Connection #0 to host web left intact\n200\n")
+    failing = curl(Far(failed("refused")), ["-sSv", "-w", "%{http_code}\\n", "web"]).result  # type: ignore[arg-type]
+    assert failing.text.endswith(
+        "* Closing connection\ncurl: (7) " + failing.stderr.rpartition("curl: (7) ")[2] + "000\n"
+    )

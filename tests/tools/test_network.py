@@ -198,3 +198,23 @@ def test_whatever_is_typed_nothing_of_ours_breaks(desk: Workstation, command: st
     done = desk.run(" ".join([command, *map(shlex.quote, words)]))
     assert desk.defect is None
     assert done.exit_code != 139
+
+
+def test_dig_tells_who_has_an_answer() -> None:
+    """Zones of the cluster's own are answered with authority, and denied with their SOA; others are asked for."""
+    desk = Workstation(bare_cluster().fork(), ADMIN)
+    own = desk.run(f"dig {API}").text
+    assert "WARNING: .local is reserved for Multicast DNS" in own
+    assert ";; flags: qr aa rd; QUERY: 1, ANSWER: 1, AUTHORITY: 0, ADDITIONAL: 1\n" in own
+    assert "(echoed)\n" in own and own.endswith("rcvd: 129\n\n")
+    denied = desk.run("dig nope.default.svc.cluster.local").text
+    assert "status: NXDOMAIN" in denied and "AUTHORITY: 1," in denied
+    assert "cluster.local.\t\t30\tIN\tSOA\tns.dns.cluster.local. hostmaster.cluster.local. " in denied
+    other = desk.run("dig example.com").text
+    assert ";; flags: qr rd ra;" in other and "SOA" not in other and "recursion requested" not in other
+    assert "Non-authoritative answer:\n" in desk.run("nslookup example.com").text
+    assert "Non-authoritative answer:\n" not in desk.run(f"nslookup {API}").text
+    netshoot = desk.run(
+        "kubectl run n --rm -i --restart=Never --image=nicolaka/netshoot -- sh -c 'dig -v; getent hosts kubernetes'"
+    ).text
+    assert "DiG 9.18.27\n" in netshoot and "kubernetes.default.svc.cluster.local" in netshoot

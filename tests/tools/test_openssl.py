@@ -211,3 +211,32 @@ def test_keys_have_the_size_that_was_asked_for(bits: int) -> None:
 def test_every_curve_has_keys(curve: str) -> None:
     assert keys.ec_key("a", curve).private_numbers() == keys.ec_key("a", curve).private_numbers()
     assert keys.ec_key("a", curve).private_numbers() != keys.ec_key("b", curve).private_numbers()
+
+
+def test_keys_are_described_and_kept_to_oneself(desk: Workstation) -> None:
+    run = desk.run
+    run("cd /tmp && openssl genrsa -out k.pem 2048 && openssl req -new -key k.pem -subj /CN=a -out a.csr")
+    run("openssl req -x509 -newkey ed25519 -nodes -keyout ca.key -out ca.crt -subj /CN=ca -days 9")
+    run("openssl x509 -req -in a.csr -CA ca.crt -CAkey ca.key -CAcreateserial -out a.crt -days 5")
+    text = run("openssl pkey -in k.pem -noout -text").text
+    assert text.startswith("Private-Key: (2048 bit, 2 primes)\nmodulus:\n    00:")
+    assert text.count("\n") > 80 and "publicExponent: 65537 (0x10001)" in text
+    assert (
+        run("openssl rsa -in k.pem -noout -modulus").text
+        == run("openssl x509 -in a.crt -noout -modulus").text
+    )
+    assert "ED25519 Private-Key:\npriv:\n" in run("openssl pkey -in ca.key -noout -text").text
+    assert "ED25519 Public-Key:\n                pub:\n" in run("openssl x509 -in ca.crt -noout -text").text
+    assert (
+        "                Modulus:\n                    00:" in run("openssl x509 -in a.crt -noout -text").text
+    )
+    assert [line[:10] for line in run("ls -l k.pem ca.key ca.crt ca.srl").text.splitlines()] == [
+        "-rw-r--r--", "-rw-------", "-rw-r--r--", "-rw-------",
+    ]  # fmt: skip
+
+
+def test_a_certificate_is_shown_in_the_order_in_which_it_is_asked(desk: Workstation) -> None:
+    desk.run("cd /tmp && openssl req -x509 -newkey ec:<(openssl ecparam -name prime256v1) -nodes -keyout e.key "
+             "-out e.crt -subj /CN=e -addext subjectAltName=DNS:e")  # fmt: skip
+    shown = desk.run("openssl x509 -in /tmp/e.crt -noout -ext subjectAltName -subject").text
+    assert shown.index("DNS:e") < shown.index("subject=")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import base64
 import re
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Protocol
 from urllib.parse import urlsplit
@@ -201,11 +201,17 @@ def curl(
         return Answer(ExecResult(stderr=f"{error}\n", exit_code=error.code), 0.0)
     # Each takes the cluster's time, and a line may name thousands.
     answers = [_fetch(world, request, url, index) for index, url in enumerate(request.urls[:10])]
-    stdout = "".join(answer.result.stdout for answer in answers)
-    stderr = "".join(answer.result.stderr for answer in answers)
+    pieces = tuple(piece for answer in answers for piece in answer.result.pieces)
     seconds = sum(answer.seconds for answer in answers)
     files = tuple(file for answer in answers for file in answer.files)
-    return Answer(ExecResult(stdout, stderr, answers[-1].result.exit_code), seconds, files)
+    return Answer(_result(pieces, answers[-1].result.exit_code), seconds, files)
+
+
+def _result(pieces: Sequence[tuple[int, str]], exit_code: int = 0) -> ExecResult:
+    """What was written to which descriptor, in this order."""
+    kept = tuple(piece for piece in pieces if piece[1])
+    stdout, stderr = ("".join(text for to, text in kept if to == descriptor) for descriptor in (1, 2))
+    return ExecResult(stdout, stderr, exit_code, kept if stdout and stderr else ())
 
 
 def _body(request: Request, read: Callable[[str], str | None]) -> str:
@@ -259,14 +265,11 @@ def _fetch(world: Requests, request: Request, url: str, index: int) -> Answer:
     )
     done = world.request(call)
     if done.outcome != "ok":
-        answer = _unreached(request, done, parts.hostname, port)
-        if not request.has("-v", "--verbose"):
-            return answer
-        result = answer.result
-        spoken = _attempt(request, done, parts.hostname, port)
-        return replace(answer, result=ExecResult(result.stdout, spoken + result.stderr, result.exit_code))
+        code, text = _failure(request, done, parts.hostname, port)
+        spoken = _attempt(request, done, parts.hostname, port) if request.has("-v", "--verbose") else ""
+        return _failed(request, code, text, done.seconds, done, full, spoken)
     if not done.status:
-        return _failed(request, 1, "Received HTTP/0.9 when not allowed", done.seconds)
+        return _failed(request, 1, "Received HTTP/0.9 when not allowed", done.seconds, done, full)
     path = full.partition("://")[2]
     target = f"/{path.partition('/')[2]}" if "/" in path else "/"
     output = request.outputs[index] if index < len(request.outputs) else None
@@ -274,12 +277,7 @@ def _fetch(world: Requests, request: Request, url: str, index: int) -> Answer:
         output = parts.path.rpartition("/")[2]
         if not output:
             return _failed(request, 23, "Remote file name has no length!", done.seconds)
-    return _answered(world, request, done, method, parts.hostname, target, output)
-
-
-def _unreached(request: Request, done: HttpExchange, host: str, port: int) -> Answer:
-    code, text = _failure(request, done, host, port)
-    return _failed(request, code, text, done.seconds)
+    return _answered(world, request, done, method, full, target, output)
 
 
 def _failure(request: Request, done: HttpExchange, host: str, port: int) -> tuple[int, str]:
@@ -307,11 +305,19 @@ def _failure(request: Request, done: HttpExchange, host: str, port: int) -> tupl
 
 
 def _failed(
-    request: Request, code: int, text: str, seconds: float, done: HttpExchange | None = None
+    request: Request,
+    code: int,
+    text: str,
+    seconds: float,
+    done: HttpExchange | None = None,
+    url: str = "",
+    spoken: str = "",
 ) -> Answer:
+    """An error, after what ``-v`` has told and before what ``-w`` asks for."""
     quiet = request.has("-s", "--silent") and not request.has("-S", "--show-error")
-    stderr = "" if quiet else f"curl: ({code}) {text}\n"
-    return Answer(ExecResult(_written(request, done), stderr, code), seconds)
+    complaint = "" if quiet else f"curl: ({code}) {text}\n"
+    written = _written(request, done, url, code, text.splitlines()[0])
+    return Answer(_result(((2, spoken + complaint), (1, written)), code), seconds)
 
 
 def _attempt(request: Request, done: HttpExchange, host: str, port: int) -> str:
@@ -366,11 +372,11 @@ def _answered(
     request: Request,
     done: HttpExchange,
     method: str,
-    host: str,
+    url: str,
     target: str,
     output: str | None,
 ) -> Answer:
-    head = ""
+    head, host = "", urlsplit(url).hostname or ""
     if request.has("-i", "--include", "-I", "--head", "-v", "--verbose"):
         reason = HTTP_REASONS.get(done.status, "")
         # The order in which Go's server writes them: the handler's by name, then its own.
@@ -379,37 +385,66 @@ def _answered(
         fields.setdefault("Content-Length", str(len(done.body.encode())))
         lines = [f"HTTP/1.1 {done.status} {reason}".rstrip(), *(f"{k}: {v}" for k, v in fields.items())]
         head = "".join(f"{line}\r\n" for line in lines) + "\r\n"
+    told = left = ""
+    if request.has("-v", "--verbose"):
+        told = _sent(request, done, method, host, target) + "".join(
+            f"< {line}\n" for line in head.splitlines()
+        )
+        left = f"* Connection #0 to host {host} left intact\n"
     if done.status >= 400 and request.has("-f", "--fail"):
-        return _failed(request, 22, f"The requested URL returned error: {done.status}", done.seconds, done)
+        wrong = f"The requested URL returned error: {done.status}"
+        return _failed(request, 22, wrong, done.seconds, done, url, told)
     body = "" if method == "HEAD" else done.body
     shown = head if request.has("-i", "--include", "-I", "--head") else ""
-    stderr = ""
-    if request.has("-v", "--verbose"):
-        stderr = _sent(request, done, method, host, target)
-        stderr += "".join(f"< {line}\n" for line in head.splitlines())
-        stderr += f"* Connection #0 to host {host} left intact\n"
+    written = _written(request, done, url)
     if output is not None and output != "-":
-        return Answer(ExecResult(_written(request, done), stderr), done.seconds, ((output, shown + body),))
-    return Answer(ExecResult(shown + body + _written(request, done), stderr), done.seconds)
+        return Answer(_result(((2, told + left), (1, written))), done.seconds, ((output, shown + body),))
+    return Answer(_result(((2, told), (1, shown + body), (2, left), (1, written))), done.seconds)
 
 
-def _written(request: Request, done: HttpExchange | None) -> str:
+def _written(
+    request: Request, done: HttpExchange | None, url: str = "", code: int = 0, complaint: str = ""
+) -> str:
+    """What ``-w`` asks for; a stage that was not reached took no time, as curl counts."""
     text = request.write_out
     if not text:
         return ""
+    done = done or HttpExchange("no_such_host", "lookup", "", 0)
+    found, connected, answered = (done.phase not in before for before in _BEFORE)
+    size = str(len(done.body.encode()))
+    connecting, secure = done.connect_seconds, url.startswith("https")
     values = {
-        "http_code": f"{0 if done is None else done.status:03d}",
-        "response_code": f"{0 if done is None else done.status:03d}",
-        "time_total": f"{0.0 if done is None else done.seconds:.6f}",
-        "time_connect": f"{0.0 if done is None else done.connect_seconds:.6f}",
-        "time_starttransfer": f"{0.0 if done is None else done.seconds:.6f}",
-        "time_namelookup": "0.000412",
-        "size_download": str(0 if done is None else len(done.body.encode())),
-        "remote_ip": "" if done is None else done.address,
-        "remote_port": "0" if done is None else str(done.port),
-        "num_connects": "0" if done is None else "1",
-        "errormsg": "",
+        "http_code": f"{done.status:03d}",
+        "response_code": f"{done.status:03d}",
+        "time_namelookup": f"{max(done.lookup_seconds, _LOOKED) if found else 0.0:.6f}",
+        "time_connect": f"{connecting if connected else 0.0:.6f}",
+        "time_appconnect": f"{connecting * 2 if answered and secure else 0.0:.6f}",
+        "time_pretransfer": f"{connecting * (2 if secure else 1) if answered else 0.0:.6f}",
+        "time_redirect": "0.000000",
+        "time_starttransfer": f"{done.seconds if done.status else 0.0:.6f}",
+        "time_total": f"{done.seconds:.6f}",
+        "size_download": size,
+        "speed_download": f"{len(done.body.encode()) / max(done.seconds, 1e-6):.0f}",
+        "content_type": done.headers.get("Content-Type", done.headers.get("content-type", "")),
+        "http_version": "1.1" if done.status else "0",
+        "scheme": url.partition("://")[0],
+        "url": url,
+        "url_effective": url if url.count("/") > 2 else f"{url}/",
+        "method": request.method or "GET",
+        "remote_ip": done.address if connected else "",
+        "remote_port": str(done.port) if connected else "0",
+        "num_connects": "1" if connected else "0",
+        "num_redirects": "0",
+        "ssl_verify_result": "0",
+        "exitcode": str(code),
+        "errormsg": complaint,
     }
     for name, value in values.items():
         text = text.replace(f"%{{{name}}}", value)
     return text.replace("\\n", "\n").replace("\\t", "\t").replace("\\r", "\r")
+
+
+_BEFORE = (("lookup",), ("lookup", "connect"), ("lookup", "connect", "handshake"))
+"""Phases before a name is found, before there is a connection, and before a request can be sent."""
+_LOOKED = 0.000412
+"""Seconds that a name takes at least, a written address too."""

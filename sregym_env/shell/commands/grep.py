@@ -98,7 +98,8 @@ class Grep:
             given, operands = options(args, _SHORT, _LONG, numbers=True)
             search = self._search(given, operands, ctx)
         except UsageError as error:
-            text = f"{self.name}: {error}\nUsage: {self.name} [OPTION]... PATTERNS [FILE]...\n"
+            text = f"{self.name}: {error}\n" if str(error) else ""
+            text += f"Usage: {self.name} [OPTION]... PATTERNS [FILE]...\n"
             return ExecResult("", text + f"Try '{self.name} --help' for more information.\n", 2)
         except re.error as error:
             return ExecResult("", f"{self.name}: {error}\n", 2)
@@ -117,7 +118,7 @@ class Grep:
                 sources += text.removesuffix("\n").split("\n") if text else []
         if "e" not in letters and "f" not in letters:
             if not operands:
-                raise UsageError("no pattern")
+                raise UsageError("")
             sources = operands.pop(0).split("\n")
         syntax = {"egrep": "E", "fgrep": "F"}.get(self.name, "G")
         for letter, _ in given:

@@ -13,6 +13,15 @@ Look = Callable[[str, str], Lookup]
 """(name, server) -> what is answered: of that server exactly, or through the search path where there is none."""
 
 _VERSION = "9.18.28-1~deb12u2-Debian"
+ALPINE = "9.18.27"
+"""The version that Alpine's package names."""
+_LEAKED = (
+    ";; WARNING: .local is reserved for Multicast DNS\n"
+    ";; You are currently testing what happens when an mDNS query is leaked to DNS\n"
+)
+_ZONE = "cluster.local."
+_SOA = "ns.dns.cluster.local. hostmaster.cluster.local. {} 7200 1800 86400 30"
+"""What CoreDNS says of the zone of a cluster; its serial number is the time."""
 _TYPES = frozenset("A AAAA ANY CNAME MX NS PTR SOA SRV TXT".split())
 _DIG_VALUED = frozenset("-b -c -f -k -p -q -t -y".split())
 _DIG_BARE = frozenset("-4 -6 -i -m -r -u".split())
@@ -42,10 +51,10 @@ class _Misused(Exception):
     """A command line that is refused."""
 
 
-def dig(look: Look, argv: Sequence[str], now: float) -> ExecResult:
+def dig(look: Look, argv: Sequence[str], now: float, version: str = _VERSION) -> ExecResult:
     """``dig``. ``now`` in Unix seconds."""
     if "-v" in argv[1:]:
-        return ExecResult(stderr=f"DiG {_VERSION}\n")
+        return ExecResult(stderr=f"DiG {version}\n")
     if "-h" in argv[1:]:
         return ExecResult(_DIG_USAGE)
     try:
@@ -53,7 +62,7 @@ def dig(look: Look, argv: Sequence[str], now: float) -> ExecResult:
     except _Misused as error:
         return ExecResult(stderr=f"{error}\n{_DIG_USAGE}", exit_code=1)
     results = [
-        _dug(look, name, kind, server, flags, argv, now)
+        _dug(look, name, kind, server, flags, argv, now, version)
         for name, kind in (asked or [(".", "NS")])[:MOST_NAMES]
     ]
     return _all(results)
@@ -93,7 +102,14 @@ def _dig_words(argv: Sequence[str]) -> tuple[str, frozenset[str], list[tuple[str
 
 
 def _dug(
-    look: Look, name: str, kind: str, server: str, flags: frozenset[str], argv: Sequence[str], now: float
+    look: Look,
+    name: str,
+    kind: str,
+    server: str,
+    flags: frozenset[str],
+    argv: Sequence[str],
+    now: float,
+    version: str,
 ) -> ExecResult:
     shown = server
     if server and not _is_address(server):
@@ -108,7 +124,7 @@ def _dug(
         found = look(name, shown or look("localhost", "").server)
     shown = shown or found.server
     line = " ".join(argv[1:])
-    head = f"\n; <<>> DiG {_VERSION} <<>> {line}\n"
+    head = f"\n; <<>> DiG {version} <<>> {line}\n"
     if found.rcode == "TIMEOUT":
         lost = f";; communications error to {shown}#53: timed out\n"
         ended = "" if "short" in flags else f"{head};; global options: +cmd\n"
@@ -124,15 +140,29 @@ def _dug(
         return ExecResult(answer, seconds=found.seconds)
     identity = keyed_bits(int(now), name, shown) % 65536
     when = datetime.fromtimestamp(int(now), UTC).strftime("%a %b %d %H:%M:%S UTC %Y")
+    wrong = found.rcode in ("SERVFAIL", "REFUSED")
+    forwarded = found.by == "forward" and not wrong
+    denied = found.by == "zone" and not addresses and not wrong
+    asked = f"{name.rstrip('.')}."
+    leaked = _LEAKED if asked.endswith(".local.") else ""
+    authority = (
+        f";; AUTHORITY SECTION:\n{_ZONE}\t\t30\tIN\tSOA\t{_SOA.format(int(now))}\n\n" if denied else ""
+    )
+    cookie = "" if forwarded else f"; COOKIE: {keyed_bits('cookie', int(now), name):016x} (echoed)\n"
+    # CoreDNS spells the names of its own answers in full.
+    each = 16 if forwarded else len(asked) + 15
+    size = 12 + len(asked) + 5 + len(addresses) * each + 93 * denied + (11 if forwarded else 23)
     return ExecResult(
-        f"{head};; global options: +cmd\n;; Got answer:\n"
+        f"{head};; global options: +cmd\n;; Got answer:\n{leaked}"
         f";; ->>HEADER<<- opcode: QUERY, status: {found.rcode}, id: {identity}\n"
-        f";; flags: qr aa rd; QUERY: 1, ANSWER: {len(addresses)}, AUTHORITY: 0, ADDITIONAL: 1\n"
-        ";; WARNING: recursion requested but not available\n\n"
-        ";; OPT PSEUDOSECTION:\n; EDNS: version: 0, flags:; udp: 1232\n"
-        f";; QUESTION SECTION:\n;{name.rstrip('.')}.\t\tIN\t{kind}\n\n{section}"
+        f";; flags: qr {'' if wrong or forwarded else 'aa '}rd{' ra' if forwarded else ''}; "
+        f"QUERY: 1, ANSWER: {len(addresses)}, AUTHORITY: {int(denied)}, ADDITIONAL: 1\n"
+        f"{'' if forwarded else ';; WARNING: recursion requested but not available'}\n"
+        f"{'' if forwarded else chr(10)}"
+        f";; OPT PSEUDOSECTION:\n; EDNS: version: 0, flags:; udp: 1232\n{cookie}"
+        f";; QUESTION SECTION:\n;{asked}\t\tIN\t{kind}\n\n{section}{authority}"
         f";; Query time: {max(round(found.seconds * 1000), 0)} msec\n;; SERVER: {shown}#53({shown}) (UDP)\n;; WHEN: {when}\n"
-        f";; MSG SIZE  rcvd: {len(name) * (1 + len(addresses)) + 56 + 16 * len(addresses)}\n\n",
+        f";; MSG SIZE  rcvd: {size}\n\n",
         seconds=found.seconds,
     )
 
@@ -177,6 +207,8 @@ def nslookup(look: Look, argv: Sequence[str], *, busybox: bool) -> ExecResult:
         text = f"{head}** server can't find {name}: {found.rcode}\n\n"
         return ExecResult(text, exit_code=1, seconds=found.seconds)
     body = "".join(f"Name:\t{found.canonical}\nAddress: {address}\n" for address in found.addresses)
+    if body and found.by == "forward":
+        body = f"Non-authoritative answer:\n{body}"
     body = body or f"*** Can't find {name}: No answer\n"
     return ExecResult(f"{head}{body}\n", seconds=found.seconds)
 

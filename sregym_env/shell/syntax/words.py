@@ -159,7 +159,9 @@ class WordReader(ABC):
         run = _RUN_LOOSE.match(text, start)
         if run is not None:
             end = run.end()
-            if end == len(text) or (text[end] in _BREAKS and text[end] != "("):
+            # A process substitution goes on with the word: ``--from-file=tls.crt=<(...)``.
+            piped = text.startswith(("<(", ">("), end)
+            if end == len(text) or (text[end] in _BREAKS and text[end] != "(" and not piped):
                 self.at = end
                 found = run[0]
                 return Word((Literal(found),), found, found)

@@ -259,7 +259,10 @@ def step(
     if plan.throttling:
         running = -np.expm1(-np.minimum(arrived + queue / PERIOD, 1e4) * PERIOD) / PERIOD
         station_rates[S.PERIODS] = running * plan.throttles
-        station_rates[S.THROTTLED] = np.minimum(running, waits / PERIOD) * plan.throttles
+        # Who is short of threads, a limiter among them, waits with quota left.
+        short = by_threads < by_cpu
+        out = np.where(short, _runs_out(plan, work, completed / by_cpu), waits) if short.any() else waits
+        station_rates[S.THROTTLED] = np.minimum(running, out / PERIOD) * plan.throttles
     station_rates[S.HITS], station_rates[S.MISSES] = hits, misses
     operation_rates = np.empty((OPERATION_ROWS, len(plan.operations)))
     operation_rates[O.SERVED] = reached * (completed / each)[plan.station_of]
@@ -386,6 +389,13 @@ def _exponent(plan: Plan, work: Floats, by_threads: Floats, load: Floats) -> Flo
         by_quota = quota_exponent(np.minimum(plan.quota, 1e6) * PERIOD / work, plan.spread, load)
         exponent = np.where(plan.throttles & ~by_threads.astype(bool), by_quota, exponent)
     return exponent
+
+
+def _runs_out(plan: Plan, work: Floats, load: Floats) -> Floats:
+    """Share of its periods in which a station uses up its quota, of which it uses ``load``."""
+    exponent = quota_exponent(np.minimum(plan.quota, 1e6) * PERIOD / work, plan.spread, load)
+    share: Floats = np.maximum(load, 1e-9) ** exponent
+    return share
 
 
 def _residual(plan: Plan, work: Floats, rho: Floats) -> Floats:

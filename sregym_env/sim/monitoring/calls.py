@@ -7,11 +7,12 @@ each operation, how many were made, how many were answered, and how many of thes
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from sregym_env.cluster.app import App
 from sregym_env.runtime import effort
 from sregym_env.sim.monitoring.readings import Journey, Place, Readings, Served, State
+from sregym_env.sim.programs import envoy
 from sregym_env.sim.programs.services.settings import ServiceSettings
 from sregym_env.sim.programs.services.steps import Ask, Handler, LookAside, Step, Together, When
 from sregym_env.sim.world import SimWorld
@@ -19,6 +20,9 @@ from sregym_env.sim.world.process import Process
 
 CALL_EFFORT = 6.0
 """What it costs to follow a call (units of ``runtime/effort.py``)."""
+
+MOSTLY = 0.4
+"""Share of its own time from which on a service waits for little else than a call."""
 
 NodeKey = tuple[str, str]
 """(component, operation)."""
@@ -37,6 +41,8 @@ class Ahead:
     """Share of them that reach somebody who answers."""
     ok: float
     """Share of the answered that succeed."""
+    given_up: bool = False
+    """Whether those that are not answered are waited for in vain, and not refused at once."""
 
     @property
     def kept(self) -> float:
@@ -182,12 +188,9 @@ class Graph:
         for ahead in node.calls.values():
             if ahead.made > 0.0 and ahead.answered * ahead.ok < 1.0 - 1e-9:
                 return True
-            callee = self.nodes.get((ahead.callee, ahead.ask.operation))
-            if (
-                callee is not None
-                and (ahead.callee, ahead.ask.operation) not in seen
-                and self._fails(callee, seen)
-            ):
+            key = self.asked(ahead.callee, ahead.ask)
+            callee = self.nodes.get(key)
+            if callee is not None and key not in seen and self._fails(callee, seen):
                 return True
         return False
 
@@ -200,6 +203,11 @@ class Graph:
                 return dependency.on
         return ""
 
+    def asked(self, component: str, ask: Ask) -> NodeKey:
+        """Who serves a call to a component: clients of SQL and Kafka name what they ask for on what they ask it."""
+        full = (component, f"{ask.operation} {ask.of}")
+        return full if ask.of and full in self.nodes else (component, ask.operation)
+
     def _expect(self, node: Node) -> None:
         """Note what a node would ask of others if everybody answered who serves at all."""
         if node.handler is None:
@@ -207,7 +215,7 @@ class Graph:
 
         def take(ask: Ask, missed: bool, alive: float) -> float:
             effort.spend(CALL_EFFORT)
-            key = (self.callee(node.place.name, ask.peer), ask.operation)
+            key = self.asked(self.callee(node.place.name, ask.peer), ask)
             self._offered[key] = self._offered.get(key, 0.0) + alive
             callee = self.nodes.get(key)
             if missed or ask.lost.then == "ignore":
@@ -224,8 +232,9 @@ class Graph:
 
         def take(ask: Ask, missed: bool, alive: float) -> float:
             name = self.callee(node.place.name, ask.peer)
-            callee = self.nodes.get((name, ask.operation))
-            offered = self._offered.get((name, ask.operation), 0.0)
+            key = self.asked(name, ask)
+            callee = self.nodes.get(key)
+            offered = self._offered.get(key, 0.0)
             share = 0.0 if callee is None or offered <= 0.0 else min(1.0, callee.rate / offered)
             if share > 0.985:
                 share = 1.0
@@ -246,11 +255,29 @@ class Graph:
             ask, name = doubtful[0]
             node.calls[id(ask)] = Ahead(ask, name, 1.0 - left, 0.0, 0.0)
             left = 1.0
+        slowest = self._slowest(node) if left < 0.99 else None
+        if slowest is not None:
+            # Nothing else explains it: the call was given up.
+            node.calls[id(slowest.ask)] = replace(slowest, answered=slowest.answered * left, given_up=True)
+            left = 1.0
         node.refused = 1.0 - left
+
+    def _slowest(self, node: Node) -> Ahead | None:
+        """The call without which a node cannot do and for which it waits most of its time."""
+        found, longest = None, node.latency * MOSTLY
+        for ahead in node.calls.values():
+            callee = self.nodes.get(self.asked(ahead.callee, ahead.ask))
+            if callee is None or ahead.ask.lost.then == "ignore" or ahead.made < 1.0:
+                continue
+            if callee.latency > longest:
+                found, longest = ahead, callee.latency
+        return found
 
 
 def handler_of(world: SimWorld, process: Process, operation: str) -> Handler | None:
     """What a process does with an operation, as far as its program says."""
+    if process.program == envoy.Envoy.name:
+        return envoy.handler_of(process, operation)
     image = world.images.get(process.image)
     binary = None if image is None else image.binaries.get(process.binary)
     settings = None if binary is None else binary.settings

@@ -162,6 +162,21 @@ def _dns(question: Question, target: Target, times: Times) -> Iterator[tuple[Run
             yield run, run.alive(times) & powered(question, run.process.node, times)
 
 
+def _discovered(question: Question, target: Target, times: Times) -> NDArray[np.bool_] | None:
+    """When there was such a target: a pod that is gone is none any more; None for always."""
+    if target.job != _DNS:
+        return None
+    runs = [run for run in _dns_runs(question) if f"{run.process.ip}:9153" == target.instance]
+    process = runs[0].process
+    if question.world.store.get("pods", process.namespace, process.pod) is not None:
+        begun: NDArray[np.bool_] = times >= min(run.process.started_at for run in runs)
+        return begun
+    there = np.zeros(len(times), dtype=np.bool_)
+    for run in runs:
+        there |= run.alive(times)
+    return there
+
+
 def _exports(run: Run) -> bool:
     text = str(run.process.state.get("corefile", ""))
     try:
@@ -220,12 +235,13 @@ def _up(question: Question, target: Target, times: Times) -> Iterator[Row]:
             if known == target:
                 for run in runs:
                     there |= run.alive(times)
-    yield {}, there.astype(np.float64), None
+    yield {}, there.astype(np.float64), _discovered(question, target, times)
 
 
 def _scrape_seconds(question: Question, target: Target, times: Times) -> Iterator[Row]:
     base = 0.004 + 0.02 * ((hash_of(target) % 1000) / 1000)
-    yield {}, base * (1.0 + 0.3 * shaken(times, "scrape", target.job.name, target.instance)), None
+    taken = base * (1.0 + 0.3 * shaken(times, "scrape", target.job.name, target.instance))
+    yield {}, taken, _discovered(question, target, times)
 
 
 def hash_of(target: Target) -> int:

@@ -28,7 +28,22 @@ BUCKETS = (1.0, 2.5, 5.0, 10.0, 25.0, 50.0, 100.0, 250.0, 500.0, 1000.0, 2500.0,
 
 SERVER, CLIENT = "SPAN_KIND_SERVER", "SPAN_KIND_CLIENT"
 UNSET, ERROR = "STATUS_CODE_UNSET", "STATUS_CODE_ERROR"
-_STORES = frozenset(("mongodb", "memcached", "redis", "postgresql", "kafka", "registry", "tracing", "load"))
+_SILENT = frozenset(
+    (
+        "mongodb",
+        "memcached",
+        "redis",
+        "valkey",
+        "postgresql",
+        "kafka",
+        "registry",
+        "tracing",
+        "telemetry",
+        "search",
+        "load",
+    )
+)
+"""Kinds of components that write no spans: stores, what collects spans, and users."""
 
 Span = tuple[str, str, str, str, str]
 """Namespace, service, name, kind and status: what the connector tells spans apart by."""
@@ -43,7 +58,7 @@ def tracing_of(app: App) -> Tracing | None:
 
 def writes_spans(app: App, tracing: Tracing, component: str) -> bool:
     """Whether a component writes spans of what it serves."""
-    return app.by_name[component].kind not in _STORES and component not in tracing.unseen
+    return app.by_name[component].kind not in _SILENT and component not in tracing.unseen
 
 
 def spans_of(graph: Graph, tracing: Tracing) -> dict[Span, tuple[float, float]]:
@@ -82,7 +97,7 @@ def spans_of(graph: Graph, tracing: Tracing) -> dict[Span, tuple[float, float]]:
             ahead = node.calls.get(id(ask))
             if ahead is None:
                 return 1.0
-            callee = graph.nodes.get((ahead.callee, ask.operation))
+            callee = graph.nodes.get(graph.asked(ahead.callee, ask))
             latency = node.latency if callee is None else callee.latency
             name = tracing.client(component, ask.peer, ask.operation, ask.of)
             add(namespace, component, name, CLIENT, alive * ahead.made, ahead.answered * ahead.ok, latency)

@@ -39,6 +39,9 @@ from sregym_env.telemetry.traces.source import MAX_TRACES, TraceSource, fits
 SLOT = 2 * SECOND
 """Of each journey at most one request in so long is kept: collectors sample."""
 
+IN_VAIN = 0.95
+"""Share of its time that a request spends waiting for a call that it gives up."""
+
 MOST_TRIED = 400
 """Requests that one search looks at, newest first."""
 
@@ -361,7 +364,10 @@ class _Maker:
                 ahead = node.calls.get(id(step))
                 if ahead is None:
                     continue
-                callee = self._graph.nodes.get((ahead.callee, step.operation))
+                callee = self._graph.nodes.get(self._graph.asked(ahead.callee, step))
+                if ahead.given_up:
+                    total += node.latency * IN_VAIN
+                    continue
                 total += ahead.made * ahead.answered * (0.0 if callee is None else callee.latency + 2 * _WAY)
             elif isinstance(step, LookAside):
                 total += self._waits((step.cache,), node) + self._waits(step.miss, node)
@@ -401,12 +407,13 @@ class _Maker:
         stub = self._span(span_id, name, now, 0, node, process, parent, (), ())
         if writes:
             self.spans.append(stub)
-        callee = self._graph.nodes.get((ahead.callee, ask.operation))
+        callee = self._graph.nodes.get(self._graph.asked(ahead.callee, ask))
         answered = self._draw() < ahead.answered
         heard = _heard(self._telling, ask.lost.answer)
         if callee is None or not answered:
             # Nobody has answered: what its own side took, less what else its service does.
             took = max(node.latency - 0.0005, 0.0004) if node.ok < 0.5 else 0.0008
+            took = node.latency * IN_VAIN if ahead.given_up else took
             end, ok = now + self._around(took), False
         elif writes_spans(self._graph.app, self._tracing, ahead.callee):
             way = self._around(_WAY)

@@ -33,6 +33,9 @@ QUERY_TIMEOUT = 5.0
 ATTEMPTS = 2
 """resolv.conf defaults: five seconds, two attempts."""
 
+UPSTREAM_TIMEOUT = 2.0
+"""Seconds that CoreDNS waits for an upstream; where it knows all of them to be down it asks one, once (plugin forward)."""
+
 Rcode = Literal["NOERROR", "NXDOMAIN", "SERVFAIL", "REFUSED", "TIMEOUT"]
 """What a query came to; ``TIMEOUT`` stands for no answer at all."""
 
@@ -72,6 +75,10 @@ class Answer(NamedTuple):
     """CNAMEs that were followed, in order."""
     refused: bool = False
     """For ``TIMEOUT``: the packets were rejected rather than lost."""
+    seconds: float = 0.0
+    """How long the server waited for others."""
+    by: Literal["", "zone", "forward"] = ""
+    """Whether the server has it from a zone of its own, or from another server."""
 
 
 class Query(NamedTuple):
@@ -172,19 +179,19 @@ def hosts_entries(world: SimWorld, source: Source) -> tuple[tuple[str, tuple[str
 # --- resolving ----------------------------------------------------------------------------------------
 
 
-def resolve(world: SimWorld, source: Source, host: str) -> Resolution:
-    """Resolve ``host`` as a program of ``source`` would."""
-    key = ("dns", addressing.source_key(source), host)
-    found: Resolution = addressing.learned(world, key, lambda: _resolve(world, source, host))
+def resolve(world: SimWorld, source: Source, host: str, hosts: bool = True) -> Resolution:
+    """Resolve ``host`` as a program of ``source`` would: by its file of hosts first, unless only servers are to be asked."""
+    key = ("dns" if hosts else "dns servers", addressing.source_key(source), host)
+    found: Resolution = addressing.learned(world, key, lambda: _resolve(world, source, host, hosts))
     return found
 
 
-def _resolve(world: SimWorld, source: Source, host: str) -> Resolution:
+def _resolve(world: SimWorld, source: Source, host: str, hosts: bool) -> Resolution:
     literal = host.strip("[]")
     if _is_address(literal):
         return Resolution(host, (literal,), literal)
     name = host.rstrip(".").lower()
-    for address, names in hosts_entries(world, source):
+    for address, names in hosts_entries(world, source) if hosts else ():
         # The cluster has IPv4 only.
         if name in names and ":" not in address:
             return Resolution(host, (address,), name)
@@ -227,9 +234,12 @@ def timed_out(resolution: Resolution, text: str) -> Resolution:
     return Resolution(resolution.host, (), "", "dns_timeout", text, first.server, spent, (first,))
 
 
-def resolved(world: SimWorld, source: Source, host: str) -> Resolution:
-    """What somebody finds who looks a name up now, over a connection that every kernel on its way has to enter."""
-    found = resolve(world, source, host)
+def resolved(world: SimWorld, source: Source, host: str, hosts: bool = True) -> Resolution:
+    """What somebody finds who looks a name up now, over a connection that every kernel on its way has to enter.
+
+    Without ``hosts`` only servers are asked, as ``nslookup`` and its kin do.
+    """
+    found = resolve(world, source, host, hosts)
     lost = unanswered(world, source, found)
     return found if lost is None or lost[0] < 0.5 else timed_out(found, lost[1])
 
@@ -315,7 +325,8 @@ def ask(world: SimWorld, source: Source, name: str, server: str) -> tuple[Answer
     config = loaded_corefile(world, found)
     if config is None:
         return Answer("TIMEOUT"), QUERY_TIMEOUT
-    return served(world, found, config, name.rstrip(".").lower()), rtt + 0.0002
+    answer = served(world, found, config, name.rstrip(".").lower())
+    return answer, rtt + 0.0002 + answer.seconds
 
 
 def _may_leave(world: SimWorld, source: Process, server: str) -> bool:
@@ -443,7 +454,7 @@ def _plugins(
         zone = next((zone for zone in plugin.zones if in_zone(name, zone)), None)
         if zone is None:
             continue
-        answer = _records(world, process, config, plugin, zone, name, depth)
+        answer = _records(world, process, config, plugin, zone, name, depth)._replace(by="zone")
         if answer.rcode != "NXDOMAIN":
             return answer
         if plugin.fallthrough is None or not any(in_zone(name, through) for through in plugin.fallthrough):
@@ -466,7 +477,7 @@ def _forwarded(world: SimWorld, process: Process, to: tuple[str, ...], name: str
         config = None if behind is None else loaded_corefile(world, behind)
         if behind is not None and config is not None:
             return served(world, behind, config, name, depth + 1)
-    return Answer("SERVFAIL")
+    return Answer("SERVFAIL", seconds=UPSTREAM_TIMEOUT)
 
 
 def public_answer(name: str) -> Answer:
@@ -474,10 +485,12 @@ def public_answer(name: str) -> Answer:
     name = name.rstrip(".").lower()
     labels = name.split(".")
     if len(labels) < 2 or labels[-1] not in _PUBLIC_SUFFIXES:
-        return Answer("NXDOMAIN")
+        return Answer("NXDOMAIN", by="forward")
     bits = keyed_bits("public", name)
     return Answer(
-        "NOERROR", (f"{151 + bits % 60}.{bits >> 8 & 255}.{bits >> 16 & 255}.{1 + (bits >> 24) % 254}",)
+        "NOERROR",
+        (f"{151 + bits % 60}.{bits >> 8 & 255}.{bits >> 16 & 255}.{1 + (bits >> 24) % 254}",),
+        by="forward",
     )
 
 

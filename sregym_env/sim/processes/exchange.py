@@ -363,17 +363,17 @@ def look_up(world: SimWorld, source: Source, name: str, server: str = "") -> Loo
     asked = server or (conf.nameservers[0] if conf.nameservers else "127.0.0.1")
     if server:
         answer, seconds = dns.ask(world, source, name.rstrip("."), server)
-        return Lookup(
-            answer.rcode, answer.addresses, answer.chain[-1] if answer.chain else name, asked, seconds
-        )
-    found = dns.resolved(world, source, name)
+        canonical = answer.chain[-1] if answer.chain else name
+        return Lookup(answer.rcode, answer.addresses, canonical, asked, seconds, answer.by)
+    found = dns.resolved(world, source, name, hosts=False)
+    by = found.queries[-1].answer.by if found.queries else ""
     if not found.error:
         canonical = (found.canonical or name).rstrip(".")
-        return Lookup("NOERROR", found.addresses, canonical, asked, found.latency)
+        return Lookup("NOERROR", found.addresses, canonical, asked, found.latency, by)
     rcode = "NXDOMAIN"
     if found.error == "dns_timeout":
         rcode = "SERVFAIL" if any(query.answer.rcode == "SERVFAIL" for query in found.queries) else "TIMEOUT"
-    return Lookup(rcode, (), name, asked, found.latency)
+    return Lookup(rcode, (), name, asked, found.latency, by)
 
 
 def dial(world: SimWorld, source: Source, host: str, port: int, timeout: float = 0.0) -> HttpExchange:
@@ -393,6 +393,17 @@ def dial(world: SimWorld, source: Source, host: str, port: int, timeout: float =
     return HttpExchange(outcome, phase, _dialled(connection, leg), port, seconds=spent, connect_seconds=spent)
 
 
+def typed(world: SimWorld, source: Source, host: str, port: int, text: str) -> str:
+    """What whoever listens there, and has let one in, answers to something that is typed and no HTTP; empty where he keeps silent."""
+    legs = connect(world, source, host, port).legs
+    leg = next((each for each in legs if each.outcome == "ok" and each.answers), legs[0])
+    if not text or leg.outcome != "ok" or leg.process is None or not leg.answers:
+        return ""
+    server = world.processes[leg.process]
+    program = world.programs.get(server.program)
+    return "" if program is None else program.typed(ProcessContext(world, server), text, leg.port)
+
+
 def as_curl(world: SimWorld, source: Source, call: HttpCall) -> HttpExchange:
     """One HTTP request from a place in the network, as curl makes it, or what would come before one."""
     scheme, _, rest = call.url.partition("://")
@@ -402,7 +413,10 @@ def as_curl(world: SimWorld, source: Source, call: HttpCall) -> HttpExchange:
         return HttpExchange("ok", "lookup", "", 53, seconds=lookup.seconds, lookup=lookup)
     if scheme == "tcp":
         host, _, port = rest.rpartition(":")
-        return dial(world, source, host, int(port), call.timeout)
+        dialled = dial(world, source, host, int(port), call.timeout)
+        if not call.body or dialled.outcome != "ok":
+            return dialled
+        return evolve(dialled, body=typed(world, source, host, int(port), call.body))
     secured = tls.as_curl(world.clock, call.url, insecure=call.insecure, authorities=call.authorities)
     done = http_request(world, source, call.url, call.method, call.headers, call.body, call.timeout, secured)
     answer = done.response
@@ -416,6 +430,7 @@ def as_curl(world: SimWorld, source: Source, call: HttpCall) -> HttpExchange:
         body="" if answer is None else answer.body,
         seconds=done.total_seconds,
         connect_seconds=done.connect_seconds,
+        lookup_seconds=done.lookup_seconds,
         certificate=done.certificate,
         problem=tls.curl_text(done.text if done.certificate else "")[1] if done.outcome == "tls" else "",
     )

@@ -50,6 +50,10 @@ class Quiet:
         """Speak no HTTP."""
         return None
 
+    def typed(self, ctx: ProcessContext, text: str, port: int) -> str:
+        """Keep silent."""
+        return ""
+
     def certificate(self, ctx: ProcessContext, port: int) -> str:
         """Speak no TLS."""
         return ""

@@ -19,8 +19,10 @@ from sregym_env.sim.programs import request_filter
 from sregym_env.sim.programs.backtracking import LIMIT
 from sregym_env.sim.programs.defaults import MIB, Quiet
 from sregym_env.sim.programs.services.drivers.connecting import workers
+from sregym_env.sim.programs.services.steps import Ask, Handler
 from sregym_env.sim.programs.yaml_files import document
 from sregym_env.sim.world.logs import stamped
+from sregym_env.sim.world.process import Process
 from sregym_env.sim.world.program import Call, Failure, Flow, HttpRequest, HttpResponse, Keeping, Usage
 
 TEMPLATE = "/home/envoy/envoy.tmpl.yaml"
@@ -303,6 +305,22 @@ class Envoy(Quiet):
                 f'{head} {told.status} {flags} - "-" 0 {len(told.text)}', share=share, low=low
             )
             low += share
+
+
+def handler_of(process: Process, operation: str) -> Handler | None:
+    """What a proxy does with a request, as steps of a service: it asks the cluster of the first route that the path matches.
+
+    None where it asks nobody.
+    """
+    text = process.state.get("config")
+    if text is None:
+        return None
+    config = parsed(text)
+    method, _, path = operation.partition(" ")
+    rule = config.rule(path)
+    if rule is None or request_filter.outcome(config.denied, path).denied:
+        return None
+    return Handler(operation, (Ask(rule.cluster, f"{method} {_rewritten(rule, path)}"),))
 
 
 def _slow(looked: request_filter.Outcome, path: str) -> str:

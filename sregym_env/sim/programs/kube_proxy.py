@@ -1,6 +1,6 @@
 """``kube-proxy``: keeps the rules of a machine, says at its health port when it wrote them last, and shows them.
 
-``iptables-save`` and ``iptables -t nat -S`` print those of ClusterIPs in the form in which kube-proxy writes them.
+``iptables-save`` and ``iptables -t TABLE -S`` print those of ClusterIPs in the form in which kube-proxy writes them.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 import base64
 from collections.abc import Iterator, Sequence
 from hashlib import sha256
+from typing import NamedTuple
 
 import orjson
 
@@ -70,32 +71,37 @@ def _metrics(last: int, asked: int) -> Iterator[str]:
 
 
 def iptables_save(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
-    """``iptables-save [-t nat]``."""
-    table = _table(argv, "nat")
+    """``iptables-save [-t TABLE]``."""
+    table = _table(argv, "")
+    return ExecResult("".join(_saved(ctx, each) for each in ((table,) if table else ("filter", "nat"))))
+
+
+def _saved(ctx: ProcessContext, table: str) -> str:
     if table != "nat":
-        return ExecResult(
-            f"*{table}\n:INPUT ACCEPT [0:0]\n:FORWARD ACCEPT [0:0]\n:OUTPUT ACCEPT [0:0]\nCOMMIT\n"
-        )
+        denied = _denied(ctx) if table == "filter" else []
+        heads = [f":{name} ACCEPT [0:0]" for name in ("INPUT", "FORWARD", "OUTPUT")]
+        heads += [":KUBE-SERVICES - [0:0]"] if denied else []
+        return "\n".join([f"*{table}", *heads, *denied, "COMMIT"]) + "\n"
     rules = list(_rules(ctx))
     chains = dict.fromkeys(["KUBE-MARK-MASQ", *(rule.split()[1] for rule in rules)])
     heads = [f":{name} ACCEPT [0:0]" for name in ("PREROUTING", "INPUT", "OUTPUT", "POSTROUTING")]
     heads += [f":{name} - [0:0]" for name in chains]
-    return ExecResult("\n".join(["*nat", *heads, *_entrances(), *rules, "COMMIT"]) + "\n")
+    return "\n".join(["*nat", *heads, *_entrances(), *rules, "COMMIT"]) + "\n"
 
 
 def iptables(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
     """``iptables -t nat -S [CHAIN]`` and ``-L [CHAIN]``, which prints the same here."""
     if not any(word.startswith(("-S", "-L", "--list")) for word in argv[1:]):
         return ExecResult(stderr="iptables: only -S and -L are to be had here\n", exit_code=2)
-    if _table(argv, "filter") != "nat":
-        return ExecResult("-P INPUT ACCEPT\n-P FORWARD ACCEPT\n-P OUTPUT ACCEPT\n")
     wanted = next((word for word in argv[1:] if word.isupper() and not word.startswith("-")), "")
-    rules = [*_entrances(), *_rules(ctx)]
+    nat = _table(argv, "filter") == "nat"
+    rules = [*_entrances(), *_rules(ctx)] if nat else _denied(ctx)
     known = [rule for rule in rules if not wanted or rule.split()[1] == wanted]
     if wanted and not known:
         return ExecResult(stderr="iptables: No chain/target/match by that name.\n", exit_code=1)
+    policies = [] if nat or wanted else [f"-P {name} ACCEPT" for name in ("INPUT", "FORWARD", "OUTPUT")]
     chains = dict.fromkeys(rule.split()[1] for rule in known)
-    return ExecResult("\n".join([*(f"-N {name}" for name in chains), *known]) + "\n")
+    return ExecResult("\n".join([*policies, *(f"-N {name}" for name in chains), *known]) + "\n")
 
 
 def _table(argv: Sequence[str], usual: str) -> str:
@@ -111,30 +117,67 @@ def _entrances() -> tuple[str, ...]:
     return f"-A PREROUTING {portals}", f"-A OUTPUT {portals}"
 
 
-def _rules(ctx: ProcessContext) -> Iterator[str]:
+class _Portal(NamedTuple):
+    """One port of a ClusterIP, as a node's kube-proxy knows it."""
+
+    name: str
+    address: str
+    port: int
+    protocol: str
+    local: bool
+    """Whether it leads to pods of this node alone."""
+    every: int
+    """How many endpoints there are anywhere."""
+    ends: tuple[str, ...]
+    """Where it leads from here."""
+
+    def entrance(self, comment: str, target: str) -> str:
+        """The rule of KUBE-SERVICES that takes what is sent there to a target."""
+        return (
+            f'-A KUBE-SERVICES -d {self.address}/32 -p {self.protocol} -m comment --comment "{self.name} {comment}" '
+            f"-m {self.protocol} --dport {self.port} -j {target}"
+        )
+
+
+def _portals(ctx: ProcessContext) -> Iterator[_Portal]:
     """Those of ClusterIPs, Services in the order of their names."""
     world, node = ctx.world, ctx.process.node
     ctx.unnoted()
     stale = service_rules.left(world, node)
-    chains: list[str] = []
     for service in world.store.list("services"):
         metadata, spec = service["metadata"], service["spec"]
         key, address = (metadata["namespace"], metadata["name"]), spec.get("clusterIP", "None")
         if address in ("", "None") or (stale is not None and key not in stale.services):
             continue
+        local = spec.get("internalTrafficPolicy") == "Local"
         for port in spec.get("ports") or ():
             found = addressing.usable(addressing.endpoints(world, *key, port, node=node))
-            if not found:
-                continue
+            ends = tuple(f"{each.ip}:{each.port}" for each in found if not local or each.node == node)
             name = "/".join(key) + (f":{port['name']}" if port.get("name") else "")
             protocol = str(port.get("protocol", "TCP")).lower()
-            chain = f"KUBE-SVC-{_hashed(name + protocol)}"
-            yield (
-                f'-A KUBE-SERVICES -d {address}/32 -p {protocol} -m comment --comment "{name} cluster IP" -m {protocol} '
-                f"--dport {port['port']} -j {chain}"
-            )
-            chains += _chain(chain, name, protocol, [f"{each.ip}:{each.port}" for each in found])
+            yield _Portal(name, address, port["port"], protocol, local, len(found), ends)
+
+
+def _rules(ctx: ProcessContext) -> Iterator[str]:
+    """Those of the table ``nat``."""
+    chains: list[str] = []
+    for portal in _portals(ctx):
+        if portal.ends:
+            chain = f"KUBE-{'SVL' if portal.local else 'SVC'}-{_hashed(portal.name + portal.protocol)}"
+            yield portal.entrance("cluster IP", chain)
+            chains += _chain(chain, portal.name, portal.protocol, portal.ends)
     yield from chains
+
+
+def _denied(ctx: ProcessContext) -> list[str]:
+    """Those of the table ``filter``: what has endpoints elsewhere alone is dropped, what has none is rejected."""
+    dropped = [
+        each.entrance("has no local endpoints", "DROP")
+        for each in _portals(ctx)
+        if each.every and not each.ends
+    ]
+    reject = "REJECT --reject-with icmp-port-unreachable"
+    return dropped + [each.entrance("has no endpoints", reject) for each in _portals(ctx) if not each.every]
 
 
 def _chain(chain: str, name: str, protocol: str, ends: Sequence[str]) -> Iterator[str]:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from ipaddress import ip_interface
 from math import inf
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from sregym_env.cluster.http import HTTP_REASONS, HttpCall, HttpExchange
@@ -21,6 +21,7 @@ from sregym_env.shell.shell import Shell
 from sregym_env.sim.network import dns
 from sregym_env.sim.network.connections import connect, fits, joined
 from sregym_env.sim.network.dns import Resolution
+from sregym_env.sim.network.local_ports import ports
 from sregym_env.sim.network.tls import Tls
 from sregym_env.sim.processes import exchange
 from sregym_env.sim.processes.context import ProcessContext
@@ -29,6 +30,7 @@ from sregym_env.sim.programs import devices, iproute
 from sregym_env.sim.programs.defaults import CLOSED, ONCE
 from sregym_env.sim.programs.machine import commands
 from sregym_env.sim.world import interfaces
+from sregym_env.sim.world.strain import lacking_of
 
 
 def _resolve(ctx: ProcessContext, host: str) -> Resolution:
@@ -101,7 +103,8 @@ def _nslookup(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell
 
 
 def _dig(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
-    return names.dig(_looker(ctx), argv, ctx.now() / SECOND)
+    version = (names.ALPINE,) if ctx.image.toolbox == "busybox" else ()
+    return names.dig(_looker(ctx), argv, ctx.now() / SECOND, *version)
 
 
 def _host(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
@@ -304,10 +307,10 @@ _REQUEST = re.compile(r"(GET|HEAD|POST|PUT|DELETE|OPTIONS|PATCH) (\S{1,2000}) HT
 
 
 def _said(ctx: ProcessContext, host: str, port: int, sent: str) -> str:
-    """What a server answers to something that was typed: to HTTP as it came over the line; others keep silent."""
+    """What a server answers to something that was typed: to HTTP as it came over the line, else what its program says."""
     asked = _REQUEST.match(sent)
     if asked is None:
-        return ""
+        return exchange.typed(ctx.world, ctx.process, host, port, sent)
     head, _, body = sent[asked.end() :].replace("\r\n", "\n").partition("\n\n")
     fields = (line.partition(":") for line in head.split("\n") if ":" in line)
     headers = {name.strip(): value.strip() for name, _, value in fields}
@@ -441,26 +444,82 @@ def listening(ctx: ProcessContext) -> list[int]:
     return sorted(ports)
 
 
+MOST_TAKEN = 20_000
+"""Connections that are listed."""
+
+
+class Taken(NamedTuple):
+    """A connection by which a local port is in use."""
+
+    port: int
+    address: str
+    to: int
+    closed: bool
+    """Whether it has ended, and its port is not free yet."""
+
+
+def taken(ctx: ProcessContext) -> list[Taken]:
+    """Those of the pod towards whom it has no port left; of others nobody counts them."""
+    ctx.unnoted()
+    uid, (first, last) = ctx.process.key[0], ports(ctx.world, ctx.process)
+    found: list[Taken] = []
+    for (pod, address, to), lack in sorted(lacking_of(ctx.world).items()):
+        ended = first + round((last + 1 - first) * lack.closed)
+        found += [Taken(port, address, to, port < ended) for port in range(first, last + 1) if pod == uid]
+    return found[:MOST_TAKEN]
+
+
+def closed(ctx: ProcessContext) -> int:
+    """How many of them have ended."""
+    return sum(each.closed for each in taken(ctx))
+
+
+_SERVERS, _CLIENTS = ("listening", "all"), ("time-wait", "established", "connected", "all")
+"""States by which ``ss`` is asked for either."""
+
+
 def _netstat(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
-    name = ctx.process.binary.rpartition("/")[2]
-    mine = set(ctx.process.listening)
     flags = "".join(word[1:] for word in argv[1:] if word.startswith("-") and not word.startswith("--"))
+    flags += "".join(word[2] for word in argv[1:] if word in ("--listening", "--all"))
     if argv[0] == "ss" and ("s" in flags or "--summary" in argv):
-        return commands.sockets(ctx, listening(ctx))
-    if argv[0] == "ss":
-        lines = ["State  Recv-Q Send-Q Local Address:Port  Peer Address:Port Process"]
-        for port in listening(ctx):
-            who = f'users:(("{name}",pid=1,fd=3))' if port in mine else ""
-            lines.append(f"LISTEN 0      4096               *:{port:<5}            *:*    {who}".rstrip())
-        return ExecResult("\n".join(lines) + "\n")
-    lines = [
-        "Active Internet connections (only servers)",
-        "Proto Recv-Q Send-Q Local Address           Foreign Address         State       PID/Program name",
-    ]
-    for port in listening(ctx):
-        who = f"1/{name}" if port in mine else "-"
-        lines.append(f"tcp        0      0 {f':::{port}':<23} {':::*':<23} LISTEN      {who}")
-    return ExecResult("\n".join(lines) + "\n")
+        return commands.sockets(ctx, listening(ctx), closed(ctx))
+    state = next((argv[at + 1] for at, word in enumerate(argv[:-1]) if word == "state"), "")
+    tcp = "u" not in flags or "t" in flags
+    servers = tcp and (state in _SERVERS if state else "l" in flags or "a" in flags)
+    clients = tcp and (state in _CLIENTS if state else "l" not in flags)
+    used = taken(ctx) if clients else []
+    if state in ("time-wait", "established"):
+        used = [each for each in used if each.closed is (state == "time-wait")]
+    elif argv[0] == "ss" and not state and "a" not in flags:
+        # Without either it shows what stands.
+        used = [each for each in used if not each.closed]
+    heard = listening(ctx) if servers else []
+    return ExecResult("\n".join((_ss if argv[0] == "ss" else _stat)(ctx, flags, heard, used)) + "\n")
+
+
+def _ss(ctx: ProcessContext, flags: str, heard: Sequence[int], used: Sequence[Taken]) -> Iterator[str]:
+    name, own = ctx.process.binary.rpartition("/")[2], ctx.process.ip
+    yield "State  Recv-Q Send-Q Local Address:Port  Peer Address:Port Process"
+    for port in heard:
+        who = f'users:(("{name}",pid=1,fd=3))' if port in ctx.process.listening else ""
+        yield f"LISTEN 0      4096               *:{port:<5}            *:*    {who}".rstrip()
+    for each in used:
+        kind = "TIME-WAIT" if each.closed else "ESTAB"
+        yield f"{kind:<9} 0   0      {own}:{each.port}  {each.address}:{each.to}"
+
+
+def _stat(ctx: ProcessContext, flags: str, heard: Sequence[int], used: Sequence[Taken]) -> Iterator[str]:
+    name, own = ctx.process.binary.rpartition("/")[2], ctx.process.ip
+    shown = "servers and established" if "a" in flags else "only servers" if "l" in flags else "w/o servers"
+    yield f"Active Internet connections ({shown})"
+    yield "Proto Recv-Q Send-Q Local Address           Foreign Address         State       PID/Program name"
+    for port in heard:
+        who = f"1/{name}" if port in ctx.process.listening else "-"
+        yield f"tcp        0      0 {f':::{port}':<23} {':::*':<23} LISTEN      {who}"
+    for each in used:
+        here, there = f"{own}:{each.port}", f"{each.address}:{each.to}"
+        kind = "TIME_WAIT" if each.closed else "ESTABLISHED"
+        yield f"tcp        0      0 {here:<23} {there:<23} {kind:<11} -"
 
 
 def _route(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:

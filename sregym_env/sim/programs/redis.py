@@ -92,6 +92,12 @@ class Redis(Quiet):
         """It takes HTTP for an attack, says so in its log, and hangs up."""
         return None
 
+    def typed(self, ctx: ProcessContext, text: str, port: int) -> str:
+        """To ``PING``, as it is typed by hand."""
+        if not text.upper().startswith("PING"):
+            return ""
+        return f"-{NOAUTH}\r\n" if option(ctx, "requirepass") else "+PONG\r\n"
+
     def terminate(self, ctx: ProcessContext) -> tuple[float, int]:
         """Save what is to be saved, and exit."""
         _log(ctx, "signal-handler", "", "")

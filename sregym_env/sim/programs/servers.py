@@ -13,6 +13,7 @@ from sregym_env.runtime.numbers import whole
 from sregym_env.runtime.streams import keyed_bits
 from sregym_env.sim.network import corefile
 from sregym_env.sim.processes.context import ProcessContext
+from sregym_env.sim.programs import memcached_text
 from sregym_env.sim.programs.defaults import MIB, NEVER, Quiet
 from sregym_env.sim.world.plan import PUBLISHED
 from sregym_env.sim.world.program import Call, Flow, HttpRequest, HttpResponse, Usage
@@ -41,6 +42,10 @@ class Memcached(Quiet):
     def serve(self, ctx: ProcessContext, call: Call, port: int) -> Flow:
         """A look-up in memory."""
         return Flow(1.0, 0.00025)
+
+    def typed(self, ctx: ProcessContext, text: str, port: int) -> str:
+        """The text protocol."""
+        return memcached_text.answers(ctx, text)
 
     def usage(self, ctx: ProcessContext, rates: Mapping[str, float]) -> Usage:
         """Twenty microseconds of CPU per request."""

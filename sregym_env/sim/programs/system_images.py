@@ -143,7 +143,7 @@ _PYTHON = {name: Binary("static_http") for name in ("python", "python3", "pip", 
 _BUSYBOX = {"httpd": Binary("httpd")}
 _NETWORK = {
     name: Binary("applet")
-    for name in ("curl", "dig", "host", "ss", "telnet", "nslookup", "ping", "wget", "traceroute")
+    for name in ("curl", "dig", "host", "ss", "telnet", "nslookup", "ping", "wget", "traceroute", "getent")
 }
 
 

@@ -7,7 +7,8 @@ and sees the container's own files, limits and network.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from math import inf
 
@@ -41,8 +42,10 @@ from sregym_env.sim.programs.image_tools import format_date
 from sregym_env.sim.programs.machine import commands, crictl, disk_space, kernel_files, time_tools, tracked
 from sregym_env.sim.programs.process_list import Row
 from sregym_env.sim.programs.visits import Visit
+from sregym_env.sim.world import SimWorld
 from sregym_env.sim.world.figures import ContainerFigures
 from sregym_env.sim.world.process import Process
+from sregym_env.sim.world.strain import full_of
 
 Tool = Callable[[ProcessContext, Sequence[str], str, "Shell"], ExecResult]
 
@@ -87,6 +90,7 @@ def container_shell(ctx: ProcessContext, *, setup: bool = False, visit: Visit | 
     # Over the image's own files: the kubelet mounts these there.
     tree.add(_synthetic(ctx))
     tree.add_late(_of_kernel(ctx))
+    _add_links(ctx, tree)
     tree.add_directories(mount.path for mount in process.mounts if not mount.sub_path)
     tree.add_directories((image.workdir, "/tmp", "/proc", "/bin", "/usr/bin"))
     names = OUR_TOOLS[image.toolbox] | (image.binaries.keys() & TOOLS.keys())
@@ -169,6 +173,9 @@ def save(ctx: ProcessContext, shell: Shell, before: Mapping[str, str]) -> str:
     return "".join(complaints)
 
 
+MOST_DESCRIPTORS = 4096
+"""Descriptors of a process that are listed."""
+
 _HOSTS = """# Kubernetes-managed hosts file.
 127.0.0.1\tlocalhost
 ::1\tlocalhost ip6-localhost ip6-loopback
@@ -191,32 +198,72 @@ def _hosts_file(entries: Sequence[tuple[str, Sequence[str]]], own: str) -> str:
 def _synthetic(ctx: ProcessContext) -> dict[str, str]:
     """Files that the kubelet and the kernel provide."""
     process, world = ctx.process, ctx.world
-    command = _command(process.program, process.argv)
-    name = process.binary if command == list(process.argv) else command[0]
+    first = _first(ctx)
+    command = _command(first.program, first.argv)
+    name = first.binary if command == list(first.argv) else command[0]
     return {
         "/etc/hosts": _hosts_file(dns.hosts_entries(world, process), process.ip),
         "/etc/hostname": process.hostname + "\n",
         "/etc/resolv.conf": dns.resolv_conf(world, process).text,
         "/proc/1/cmdline": "\0".join(command) + "\0",
         "/proc/1/comm": name.rpartition("/")[2][:15] + "\n",
-        "/proc/1/environ": "\0".join(f"{k}={v}" for k, v in environment(ctx).items()) + "\0",
+        "/proc/1/environ": "\0".join(f"{k}={v}" for k, v in environment(ProcessContext(world, first)).items())
+        + "\0",
     }
+
+
+def _first(ctx: ProcessContext) -> Process:
+    """Number 1 of the container's process namespace: for who debugs a container, that one's."""
+    return next((process for pid, process in visible_processes(ctx) if pid == 1), ctx.process)
+
+
+def _add_links(ctx: ProcessContext, tree: Files) -> None:
+    """What number 1 has open, and the root of its file system, which is another one for who debugs its container."""
+    world, first = ctx.world, _first(ctx)
+    # Nobody is kept from his shell by files that leave no room for a few more.
+    with suppress(OSError):
+        for number, target in enumerate(_descriptors(world, first)):
+            tree.put_link(f"/proc/1/fd/{number}", target)
+        if first.key == ctx.process.key:
+            tree.put_link("/proc/1/root", "/")
+            return
+    theirs = view.files(world, first) | _synthetic(ProcessContext(world, first))
+    tree.add({f"/proc/1/root{path}": text for path, text in theirs.items() if not path.startswith("/proc/")})
+
+
+def _descriptors(world: SimWorld, process: Process) -> Iterator[str]:
+    """Streams, what the runtime waits for events with, and sockets: who accepts nobody any more has as many as it may."""
+    inode = 20_000 + keyed_bits("inode", *process.key, process.restart) % 900_000
+    yield from (
+        "/dev/null",
+        f"pipe:[{inode}]",
+        f"pipe:[{inode + 1}]",
+        "anon_inode:[eventpoll]",
+        "anon_inode:[eventfd]",
+    )
+    number = len(process.listening)
+    if process.key in full_of(world):
+        number = min(process.open_files, MOST_DESCRIPTORS) - 5
+    yield from (f"socket:[{inode + 2 + each}]" for each in range(number))
 
 
 def _of_kernel(ctx: ProcessContext) -> dict[str, Callable[[], str]]:
     """Files that the kernel writes when they are read: of the container, and where it sees the machine's files, of that."""
     process, world = ctx.process, ctx.world
-    of_container = partial(_container_figures, ctx)
+    of_container, first = partial(_container_figures, ctx), _first(ctx)
+    of_first = partial(_container_figures, ProcessContext(world, first))
     of_machine = partial(commands.machine_of, ctx)
     release = commands.kernel_release(world, process.node)
     proc = {
         **kernel_files.of_machine(of_machine, world, process.node, release),
-        **{f"1/{name}": text for name, text in kernel_files.of_process(of_container, process).items()},
+        **{f"1/{name}": text for name, text in kernel_files.of_process(of_first, first).items()},
         **{
             f"self/{name}": text
             for name, text in kernel_files.of_process(of_container, evolve(process, open_files=0)).items()
         },
-        **kernel_files.of_network(process.ip, partial(net_tools.listening, ctx)),
+        **kernel_files.of_network(
+            process.ip, partial(net_tools.listening, ctx), partial(net_tools.closed, ctx)
+        ),
         **kernel_files.of_namespace(sysctls(addressing.pod_of(world, process))),
     }
     group = kernel_files.control_group(of_container, world, process)

@@ -113,7 +113,10 @@ class Wrk2(Quiet):
         for index in range(last, first - 1, -1):
             begun = start + index * period
             printed = [Line(begun, f"Running wrk2 on round #{index + 1}")]
-            if begun + length <= ctx.now():
+            unstarted = _unstarted(ctx, begun)
+            if unstarted:
+                printed.append(Line(begun, unstarted))
+            elif begun + length <= ctx.now():
                 printed += [Line(begun + length, text) for text in _result(ctx, begun, begun + length)]
             found = [*(line for line in printed if line.time >= since), *found]
             if limit is not None and len(found) >= limit:
@@ -133,6 +136,25 @@ class Wrk2(Quiet):
     def usage(self, ctx: ProcessContext, rates: Mapping[str, float]) -> Usage:
         """Forty microseconds of CPU per request sent."""
         return Usage(0.002 + 0.00004 * float(ctx.process.state.get("rate", 0.0)), ctx.process.memory)
+
+
+def _unstarted(ctx: ProcessContext, begun: int) -> str:
+    """Why wrk2 did not begin a round: it looks for its target, and tries each address, before it sends anything."""
+    told = ""
+    for _, journey in _spans(ctx, begun, begun + 1):
+        told = next((_unreached(text) for text, share in journey.errors if share > 0.999), "")
+        if not told:
+            return ""
+    state = ctx.process.state
+    return told.format(f"{state['host']}:{state['port']}") if told else ""
+
+
+def _unreached(text: str) -> str:
+    """What it says where this comes of every request; empty where it begins all the same."""
+    if ": lookup " in text:
+        known = text.endswith("no such host")
+        return f"unable to resolve {{}} {'Name or service not known' if known else 'Temporary failure in name resolution'}"
+    return "unable to connect to {} Connection refused" if text.endswith("connection refused") else ""
 
 
 def _result(ctx: ProcessContext, begun: int, ended: int) -> Iterator[str]:

@@ -54,10 +54,12 @@ class _Demand:
             calls = max(1.0 - ports / self.clients, 0.0)
             return Lack(calls, 1.0 if ports <= self.clients else 0.0)
         calls = dials = 1.0 if not ports and self.standing else 0.0
+        closed = 0.0
         if self.rate and self.lives < math.inf:
             # A port is of use for as long as its connection lives, and then of none.
             needed = at_once(self.rate, self.load / self.rate, self.lives)
             there = ports * self.lives / (self.lives + TIME_WAIT) / needed
+            closed = TIME_WAIT / (self.lives + TIME_WAIT)
             calls = refused(there, self.load)
             dials = calls if there > 1.0 else 1.0
         elif self.rate:
@@ -65,7 +67,8 @@ class _Demand:
             dials = 1.0 if ports <= at_once(self.rate, self.load / self.rate, LONG) else calls
         if self.fresh:
             calls = dials = max(refused(ports, self.fresh), dials)
-        return Lack(calls, dials) if max(calls, dials) > NOTICED else NONE
+            closed = 1.0
+        return Lack(calls, dials, closed) if max(calls, dials) > NOTICED else NONE
 
 
 NONE = Lack(0.0, 0.0)

@@ -294,6 +294,10 @@ class Program(Protocol):
         """Answer one HTTP request, or None where the port does not speak HTTP."""
         ...
 
+    def typed(self, ctx: Context, text: str, port: int) -> str:
+        """Answer what somebody types at a port that speaks no HTTP; empty for no answer."""
+        ...
+
     def certificate(self, ctx: Context, port: int) -> str:
         """The certificate chain (PEM) presented on a port; empty where the port speaks no TLS."""
         ...

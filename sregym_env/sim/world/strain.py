@@ -31,6 +31,8 @@ class Lack(NamedTuple):
     """Share of the calls of its clients that need a connection and get none."""
     dials: float
     """Share of the connections that anybody opens beside them."""
+    closed: float = 0.0
+    """Share of the ports that belong to connections which have ended."""
 
 
 FULL = "traffic.full"

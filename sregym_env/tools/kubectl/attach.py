@@ -52,6 +52,7 @@ def join(call: Call, pod: Manifest, container: str, *, tty: bool) -> None:
 
     Raises KubectlError with the kubelet's refusal.
     """
+    call.tell_warnings()
     quiet, stdin = call.flags["quiet"], call.flags["stdin"]
     allocated = _spec(pod, container).get("tty", False)
     if tty and not allocated:

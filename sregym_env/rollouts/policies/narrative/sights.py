@@ -245,6 +245,9 @@ def _users(text: str, chance: Random) -> Sight:
 
 
 def _load(text: str, chance: Random) -> Sight:
+    lost = re.findall(r"^unable to (?:connect|resolve) .*", text, re.MULTILINE)
+    if lost:
+        return Sight(f"The load generator cannot even begin its round: {quoted(lost[-1])}.", True)
     rounds = re.findall(r"(\d+) requests in \S+ (?:\S+ read)\n\s*Non-2xx or 3xx responses: (\d+)", text)
     if rounds:
         total, bad = rounds[-1]

@@ -534,19 +534,33 @@ def smartctl(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell)
     return ExecResult(head + text + "\n", exit_code=8 if errors else 0)
 
 
-def sockets(ctx: ProcessContext, ports: Sequence[int]) -> ExecResult:
-    """``ss -s``."""
+def sockets(ctx: ProcessContext, ports: Sequence[int], closed: int = 0) -> ExecResult:
+    """``ss -s``; ``closed`` connections wait for their port to be free again."""
     count = len(ports)
     return ExecResult(
-        f"Total: {count + 12}\nTCP:   {count} (estab 0, closed 0, orphaned 0, timewait 0)\n\nTransport Total     IP        IPv6\n"
+        f"Total: {count + 12}\nTCP:   {count + closed} (estab 0, closed {closed}, orphaned 0, timewait {closed})\n\nTransport Total     IP        IPv6\n"
         f"RAW\t  0         0         0        \nUDP\t  0         0         0        \nTCP\t  {count:<10}{count:<10}0        \n"
         f"INET\t  {count:<10}{count:<10}0        \nFRAG\t  0         0         0        \n\n"
     )
 
 
+def lsblk(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
+    """The disks: what the machine starts from, and the one with its files."""
+    size = f"{machine_of(ctx).disk / 1024**3:.0f}G"
+    rows = (
+        ("nvme0n1", "259:2", "8G", "disk", ""), ("└─nvme0n1p1", "259:3", "8G", "part", "/boot"),
+        ("nvme1n1", "259:0", size, "disk", ""), ("└─nvme1n1p1", "259:1", size, "part", "/"),
+    )  # fmt: skip
+    width = max(5, len(size))
+    lines = [f"NAME        MAJ:MIN RM {'SIZE':>{width}} RO TYPE MOUNTPOINTS"]
+    for name, number, room, kind, where in rows:
+        lines.append(f"{name:<11} {number:<7}  0 {room:>{width}}  0 {kind} {where}".rstrip())
+    return ExecResult("\n".join(lines) + "\n")
+
+
 TOOLS: Mapping[str, Tool] = {
     "free": free, "uptime": uptime, "dmesg": dmesg, "vmstat": vmstat, "iostat": iostat, "journalctl": journalctl, "systemctl": systemctl,
-    "smartctl": smartctl,
+    "smartctl": smartctl, "lsblk": lsblk,
 }  # fmt: skip
 """Commands by name; ``top`` needs to know what is to be seen (:func:`top`)."""
 

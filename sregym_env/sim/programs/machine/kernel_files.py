@@ -362,12 +362,12 @@ def _limits(open_files: int = 0) -> str:
 # --- networks -----------------------------------------------------------------------------------------
 
 
-def of_network(address: str, ports: Callable[[], list[int]]) -> Late:
-    """What /proc says of a network namespace: names below /proc."""
+def of_network(address: str, ports: Callable[[], list[int]], closed: Callable[[], int]) -> Late:
+    """What /proc says of a network namespace, in which so many connections have been closed of late: names below /proc."""
 
     def sockets() -> str:
         count = len(ports())
-        return f"sockets: used {count + 12}\nTCP: inuse {count} orphan 0 tw 0 alloc {count + 1} mem 1\nUDP: inuse 0 mem 0\nUDPLITE: inuse 0\nRAW: inuse 0\nFRAG: inuse 0 memory 0\n"
+        return f"sockets: used {count + 12}\nTCP: inuse {count} orphan 0 tw {closed()} alloc {count + 1} mem 1\nUDP: inuse 0 mem 0\nUDPLITE: inuse 0\nRAW: inuse 0\nFRAG: inuse 0 memory 0\n"
 
     def listening() -> str:
         head = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n"
