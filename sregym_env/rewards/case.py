@@ -926,7 +926,11 @@ class Case:
             ):
                 continue
             if self._blames(claim) and not set(self._about(claim)) & set(self._excused(claim)):
-                found += [name for name in self._about(claim) if name not in self.truth]
+                each = self.statements[claim.statement]
+                some = {
+                    n for group in claim.groups if self._some_of(each, group) for n in self.members(group)
+                }
+                found += [name for name in self._about(claim) if name not in self.truth | some]
         for number, each in enumerate(self.statements):
             if self._searched(number):
                 continue
@@ -997,11 +1001,19 @@ class Case:
                 found += [
                     name
                     for group in groups(each, clause)
-                    if group.rank < 2
+                    if group.rank < 2 and not self._some_of(each, group)
                     for name in self.members(group)
                     if name not in self.reached
                 ]
         return found
+
+    def _some_of(self, each: Statement, group: Group) -> bool:
+        """Whether only those of a group are spoken of who are somewhere, or of a sort, and culprits or victims are among it:
+        "the MongoDB pods bound to that node"."""
+        return (
+            bool(self.reached & set(self.members(group)))
+            and _SORT.match(each.masked[group.end :]) is not None
+        )
 
     @cached_property
     def _alike(self) -> list[str]:
@@ -1084,10 +1096,17 @@ _SO_NOT = re.compile(r"\b(?:so|hence|therefore|thus|meaning|which means)\b[^,;.]
 """Concludes that something is not so."""
 
 _PREDICATES = re.compile(
-    r"(?<![\w-])(?:isolated|isolates|cut|cuts|started|runs?|running|asks?|points?|forwards?|lacks?|lost|misses|missing|gone|deleted|removed|dropped|wrong|bad|broken|faulty|changed|scaled|pinned|blocked|blocks|limited|capped|denied|denies|revoked"
+    r"(?<![\w-])(?:isolated|isolates|cut|cuts|started|(?:runs?|running)(?! on\b)|asks?|points?|forwards?|lacks?|lost|misses|missing|gone|deleted|removed|dropped|wrong|bad|broken|faulty|changed|scaled|pinned|blocked|blocks|limited|capped|denied|denies|revoked"
     r"|exposes?|bogus|misconfigured|tainted|cordoned|expired|throttled|starved|oomkilled|mistake|defective|given|takes?|wears?|carries|same|likewise|edited|overwritten|set)(?![\w-])"
 )
 """What may be said of a culprit, and shares the blame where it is said of another one."""
+
+
+_SORT = re.compile(
+    r"[\w-]*(?: (?:pods?|ones?|databases?|caches?|instances?|deployments?|services?|replicas?))? "
+    r"(?:bound|pinned|tied|placed|scheduled|that|which|whose|who|running|sitting|living|(?:up)?on (?:that|this|the same|it)\b|there)\b"
+)
+"""What follows a group of whom only some are meant."""
 
 
 def _told(text: str) -> set[str]:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
+from sregym_env import apps
 from sregym_env.faults.spec import FaultSpec
 from sregym_env.rewards.checklist import Grade
 from sregym_env.rewards.judge import SpecJudge
@@ -367,6 +368,32 @@ DUMPS: Sequence[str] = (
     "[FIRING] HighErrorRate: frontend answers 500 for more than 5 % of the requests",
     "NAME              READY   STATUS    RESTARTS   AGE\nmongodb-profile   1/1     Running   0          41d\n",
 )
+
+
+def test_some_of_a_group_are_not_all_of_it() -> None:
+    """Of the databases only those on the machine suffer."""
+    truth = spec("node_pids_taken_by_neighbour", "node-of-mongodb-reservation")
+    assert 0 < sum(name.startswith("mongodb") for name in truth.components) < 6
+    told_of = f"{truth.cause} The node reports PIDPressure, and the MongoDB pods"
+    assert not graded(f"{told_of} stay Pending.", truth).passed
+    grade = graded(f"{told_of} bound to that node stay Pending.", truth)
+    assert grade.passed, told(grade)
+
+
+def test_where_somebody_runs_is_nothing_said_of_them() -> None:
+    truth = spec("internal_traffic_policy_local", "currency", "astronomy-shop")
+    account = (
+        "Service currency has internalTrafficPolicy: Local, so kube-proxy only uses endpoints on the client's own node; "
+        "both currency pods run on node-a, while checkout runs on node-b"
+    )
+    grade = SpecJudge().grade(f"{account}.", [truth], apps.app("astronomy-shop"))
+    assert grade.passed, told(grade)
+    blamed = SpecJudge().grade(
+        f"{account} and its Service has internalTrafficPolicy: Local too.",
+        [truth],
+        apps.app("astronomy-shop"),
+    )
+    assert not blamed.passed
 
 
 @pytest.mark.parametrize("text", DUMPS)

@@ -29,7 +29,7 @@ CLASSIFIER = 0.5
 NEAR = 0.05
 """How much better it may be with all figures than with those of recency: what it knows beyond those is a leak."""
 
-CONTENTS = 0.2
+CONTENTS = 0.25
 """Share of the worlds that it may get right by what objects are made of, beside others of their kind: some wrong fields are rare."""
 
 LOW, HIGH = 0.25, 0.35
