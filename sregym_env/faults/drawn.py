@@ -7,7 +7,7 @@ the published application. Where that depends on the target it is a function of 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,9 +27,20 @@ class Drawn:
 
     def at_published(self, target: Any) -> Any:
         """The published value for a target."""
-        return self.published(target) if callable(self.published) else self.published
+        return in_order(self.published(target) if callable(self.published) else self.published)
+
+    def at_chance(self, target: Any, chance: Chance) -> Any:
+        """A value that is drawn for a target."""
+        return in_order(self.choose(target, chance))
 
 
 def drawn(choose: Choose, *, published: Any) -> Any:
     """Declare that a parameter is drawn. Returns a :class:`Drawn`, typed so that it may stand as any default."""
     return Drawn(choose, published)
+
+
+def in_order(value: Any) -> Any:
+    """JSON with the keys of all mappings in order: equal problems are written alike, and their worlds are drawn from that."""
+    if isinstance(value, Mapping):
+        return {key: in_order(value[key]) for key in sorted(value, key=str)}
+    return [in_order(each) for each in value] if isinstance(value, list) else value

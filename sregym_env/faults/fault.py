@@ -186,7 +186,7 @@ class Declaration:
                 values[name] = (
                     default.at_published(struck)
                     if chance is None
-                    else default.choose(struck, chance.at(name))
+                    else default.at_chance(struck, chance.at(name))
                 )
         return self.on(struck, values)
 

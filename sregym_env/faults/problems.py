@@ -26,6 +26,7 @@ from sregym_env import apps
 from sregym_env.cluster.composed import JOINED
 from sregym_env.cluster.inventory import Inventory
 from sregym_env.errors import AppError, ProblemError
+from sregym_env.faults.drawn import in_order
 from sregym_env.faults.registry import declaration, declarations
 
 NO_FAULT = "noop"
@@ -35,13 +36,6 @@ HOTEL = "hotel-reservation"
 SOCIAL = "social-network"
 ASTRONOMY = "astronomy-shop"
 TOGETHER = JOINED.join((SOCIAL, HOTEL, ASTRONOMY))
-
-
-def in_order(value: Any) -> Any:
-    """JSON with the keys of all mappings in order: equal problems are written alike, and their worlds are drawn from that."""
-    if isinstance(value, Mapping):
-        return {key: in_order(value[key]) for key in sorted(value, key=str)}
-    return [in_order(each) for each in value] if isinstance(value, list) else value
 
 
 class FaultChoice(BaseModel):

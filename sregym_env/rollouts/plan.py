@@ -19,6 +19,7 @@ from sregym_env.envs.tasks.pairs import pairs
 from sregym_env.envs.tasks.suites import suite
 from sregym_env.errors import ProblemError, UsageError
 from sregym_env.faults import problems as library
+from sregym_env.faults.drawn import in_order
 from sregym_env.faults.problems import Problem
 from sregym_env.llm.messages import Frozen
 from sregym_env.rollouts.runner import Budgets
@@ -104,8 +105,8 @@ class RunPlan(Frozen):
             run_id="",
             package=sregym_env.__version__,
             # In order, as they come back from JSON: a run that goes on is written as one that was never interrupted.
-            env=library.in_order(env or {}),
-            policy=policy.model_copy(update={"options": library.in_order(policy.options)}),
+            env=in_order(env or {}),
+            policy=policy.model_copy(update={"options": in_order(policy.options)}),
             budgets=budgets,
             digests=digests,
             timing=timing,

@@ -83,7 +83,7 @@ def drawn(
 
 
 def written(instance: FaultInstance) -> str:
-    return orjson.dumps(dict(instance.parameters)).decode()
+    return orjson.dumps(dict(instance.parameters), option=orjson.OPT_SORT_KEYS).decode()
 
 
 def shown(instance: FaultInstance) -> str:
