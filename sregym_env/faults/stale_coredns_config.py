@@ -12,7 +12,10 @@ from sregym_env.runtime.chance import Chance
 
 CLUSTER = "svc.cluster.local"
 
-_UPSTREAMS = ("/etc/resolv.conf", "8.8.8.8", "1.1.1.1", "9.9.9.9", "10.0.0.2", "8.8.8.8 8.8.4.4")
+_UNREACHED = "10.0.0.2"
+"""An upstream that answers nobody."""
+
+_UPSTREAMS = ("/etc/resolv.conf", "8.8.8.8", "1.1.1.1", "9.9.9.9", _UNREACHED, "8.8.8.8 8.8.4.4")
 _SUCCESSORS = ("{}-v2", "{}-prod", "{}-blue", "{}-green", "{}-next", "{}-eu", "prod-{}", "apps", "production")
 
 
@@ -38,7 +41,7 @@ def _block(zone: str, form: str) -> Block:
         )
     if kind == "zone":
         text = f"{zone}:53 {{\n    errors\n    cache 30\n    forward . {detail}\n}}\n"
-        shown = f"zone {zone} forwarded to {detail}, NXDOMAIN"
+        shown = f"zone {zone} forwarded to {detail}, {_rcode(form)}"
         return Block(text, ".:53 {", f"sed '/{zone}:53 {{/,/}}/d'", shown)
     query = detail.replace("-", " ")
     lines = [f"    template {query} {zone if kind == 'template' else CLUSTER} {{"]
@@ -50,20 +53,25 @@ def _block(zone: str, form: str) -> Block:
     )
 
 
+def _rcode(form: str) -> str:
+    """What is answered to whoever asks for one of the names."""
+    return "SERVFAIL" if form == f"zone {_UNREACHED}" else "NXDOMAIN"
+
+
 @fault(layer="network", mechanism="dns_record_blocked", targets=namespaces(), level="hard")
 def stale_coredns_config(
     target: NamespaceTarget, form: str = drawn(_form, published="match ANY-ANY")
 ) -> Fault:
-    """CoreDNS answers NXDOMAIN for every name of the application's namespace, by a rule that has outlived its purpose.
+    """CoreDNS denies every name of the application's namespace, by a rule that has outlived its purpose.
 
-    What has a connection keeps it; whoever looks a name up is told that there is none. ``form`` is the directive of the
+    What has a connection keeps it; whoever looks a name up is told that there is none, or that nobody could be asked. ``form`` is the directive of the
     Corefile that does it. The published rule is for all namespaces of the cluster.
     """
     zone = f"{target.name}.{CLUSTER}"
     block = _block(zone, form)
     return Fault(
         resource=CONFIG,
-        cause=f"The Corefile in ConfigMap kube-system/coredns answers NXDOMAIN for all names of {zone} ({block.shown}); "
+        cause=f"The Corefile in ConfigMap kube-system/coredns answers {_rcode(form)} for all names of {zone} ({block.shown}); "
         f"clients cannot resolve any Service of namespace {target.name}.",
         edits=block.edits,
         details={"field": "Corefile", "wrong": block.shown},

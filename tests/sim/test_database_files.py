@@ -93,3 +93,20 @@ def test_a_directory_is_one_servers(env: SREGymEnv) -> None:
     assert "100" in ended
     logs = env.step(f"for p in $(kubectl get pods {N} -l io.kompose.service=mongodb-geo -o name); do kubectl logs {N} $p; done")[0]  # fmt: skip
     assert "DBPathInUse: Unable to lock the lock file: /data/db/mongod.lock" in logs
+
+
+@pytest.mark.parametrize(
+    ("patch", "size"),
+    [
+        ('{"resources": {"limits": {"memory": "512Mi"}}}', "256M"),
+        ('{"resources": {"limits": {"memory": "3Gi"}}}', "1024M"),
+        ('{"args": ["--bind_ip_all", "--wiredTigerCacheSizeGB", "0.5"]}', "512M"),
+        (f'{{"args": ["--bind_ip_all", "--wiredTigerCacheSizeGB", "{"9" * 400}"]}}', "10240000M"),
+    ],
+    ids=("small", "large", "told", "huge"),
+)
+def test_the_cache_is_half_of_the_memory_beyond_a_gigabyte(env: SREGymEnv, patch: str, size: str) -> None:
+    changes = f'{{"spec": {{"template": {{"spec": {{"containers": [{{"name": "hotel-reserv-geo-mongo", {patch[1:-1]}}}]}}}}}}}}'
+    env.step(f"kubectl patch deploy mongodb-geo {N} -p '{changes}'; sleep 60")
+    said = env.step(f"kubectl logs {N} deploy/mongodb-geo | grep WiredTiger")[0]
+    assert f"cache_size={size}," in said, said

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from sregym_env.kube import quantity
 from sregym_env.runtime.clock import SECOND, seconds
 from sregym_env.runtime.streams import keyed_bits
 from sregym_env.sim.processes.context import ProcessContext, WrongBytes
@@ -25,6 +26,7 @@ from sregym_env.sim.programs.mongo_server import (
     stored_or_empty,
 )
 from sregym_env.sim.programs.toolbox import container_shell
+from sregym_env.sim.world.process import Process
 from sregym_env.sim.world.program import Call, Command, Failure, Flow, HttpRequest, HttpResponse, Usage
 
 INIT = "/docker-entrypoint-initdb.d"
@@ -75,7 +77,7 @@ class Mongod(Quiet):
             _refuse_directory(ctx)
             return
         config = {
-            "config": "create,cache_size=7479M,session_max=33000,eviction=(threads_min=4,threads_max=4)"
+            "config": f"create,cache_size={_cache(ctx)}M,session_max=33000,eviction=(threads_min=4,threads_max=4)"
         }
         line(ctx, "I", "STORAGE", 22315, "initandlisten", "Opening WiredTiger", config, 0.1)
         try:
@@ -246,13 +248,35 @@ def _announce(ctx: ProcessContext, version: str) -> None:
     options: dict[str, Any] = {"net": {"bindIp": "*"}}
     if "--auth" in process.argv:
         options["security"] = {"authorization": "enabled"}
-    if "--wiredTigerCacheSizeGB" in process.argv[:-1]:
-        size = process.argv[process.argv.index("--wiredTigerCacheSizeGB") + 1]
-        if size.replace(".", "", 1).isdecimal():
-            options["storage"] = {"wiredTiger": {"engineConfig": {"cacheSizeGB": float(size)}}}
+    size = _cache_wanted(process)
+    if size is not None:
+        options["storage"] = {"wiredTiger": {"engineConfig": {"cacheSizeGB": size}}}
     line(
         ctx, "I", "CONTROL", 21951, "initandlisten", "Options set by command line", {"options": options}, 0.05
     )
+
+
+def _cache_wanted(process: Process) -> float | None:
+    """Gigabytes that an option gives to WiredTiger's cache, 10,000 at the most; None where nobody says."""
+    if "--wiredTigerCacheSizeGB" not in process.argv[:-1]:
+        return None
+    size = process.argv[process.argv.index("--wiredTigerCacheSizeGB") + 1]
+    return min(float(size), 10_000.0) if size.replace(".", "", 1).isdecimal() else None
+
+
+def _cache(ctx: ProcessContext) -> int:
+    """Megabytes of WiredTiger's cache: half of the memory that there is beyond a gigabyte, at least 256 (MongoDB's manual).
+
+    There is as much as the container may have, or else the machine.
+    """
+    wanted = _cache_wanted(ctx.process)
+    if wanted is not None:
+        return int(1024 * wanted)
+    memory = ctx.process.memory_limit
+    if memory is None:
+        node = ctx.world.store.get("nodes", "", ctx.process.node)
+        memory = quantity.bytes_(node["status"]["capacity"]["memory"]) if node is not None else 0
+    return max(256, (memory // MIB - 1024) // 2)
 
 
 def _is_locked(ctx: ProcessContext) -> bool:
