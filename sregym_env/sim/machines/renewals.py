@@ -108,7 +108,11 @@ def _writer(world: SimWorld, pace: Pace, obj: Manifest) -> Writer | None:
         return Writer(lap, residue, place(residue, turn))
     if name in nodes:
         every = STATUS_PERIOD // FRAME
-        residue = keyed_bits(key, "status", len(nodes)) + nodes[name] * every // len(nodes)
+        # Each somewhere in a share of the period of its own, so that no two fall together and none keeps step.
+        early = nodes[name] * every // len(nodes)
+        share = (nodes[name] + 1) * every // len(nodes) - early
+        residue = keyed_bits(key, "status", len(nodes)) + early
+        residue += keyed_bits(key, "status of", name[1]) % max(1, share)
         return Writer(every, residue % every, place(residue % every, -(-len(steady) // lap)))
     return None
 
