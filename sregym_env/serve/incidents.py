@@ -151,10 +151,14 @@ class Incidents:
     def forget(self) -> bool:
         """Remove what was written, when the server has ended; whether a journal is kept from which it could go on.
 
+        Without a journal whoever has handed in a diagnosis and no repair has given up, and their results are told.
         That of episodes which are all over is not.
         """
         self.server.forget()
         if self._journal is None:
+            self._finished = None
+            for desk in self._open_desks.values():
+                desk.give_up()
             return False
         if self._incidents and not self.finished:
             for incident in self._incidents.values():

@@ -79,6 +79,22 @@ def test_incidents_are_played_apart(pool: Pool) -> None:
     pool.pool.close("2")
 
 
+def test_who_has_handed_in_a_diagnosis_when_the_server_ends_is_paid_for_it(tmp_path: Path) -> None:
+    own = Pool(tmp_path)
+    for name in ("told", "silent"):
+        own.pool.open(PROBLEM, seed=1, name=name)
+    said = {
+        "solution": "Deployment geo is scaled to zero replicas (spec.replicas 0), so nobody serves geo and searches fail."
+    }
+    own.ask("POST", "/c/told/submit", orjson.dumps(said))
+    own.pool.server.stop()
+    own.thread.join(30)
+    assert not own.pool.forget()
+    ((name, reward, info),) = own.results
+    assert name == "told" and info["exit_reason"] == "gave_up"
+    assert reward > 0.2 and not info["is_success"]
+
+
 @pytest.fixture
 def incident(pool: Pool) -> Iterator[Incident]:
     yield pool.pool.open(PROBLEM, seed=5, name="desk")
