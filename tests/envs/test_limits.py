@@ -305,7 +305,8 @@ def test_numpys_bools_are_bools() -> None:
         ([{"name": "shell", "arguments": {"command": "echo alive"}}], "alive"),
         (("echo alive",), "a tool call is an object such as"),
         (3, "bash: 3: command not found"),
-        (None, "bash: None: command not found"),
+        (None, "the action is empty"),
+        (b"echo alive", "alive"),
         ({"name": {3}}, "command not found"),
     ],
 )
