@@ -135,7 +135,7 @@ def test_a_model_plays_a_model_judges_and_no_key_is_told(
 def test_a_player_that_cannot_be_asked_is_no_zero(
     trouble: Trouble, reason: str, server: ScriptedServer, tmp_path: Path
 ) -> None:
-    server.misbehave(trouble)
+    server.misbehave(*[trouble] * 9)
     record = voided(server, tmp_path / "run")
     assert (record["failure"]["kind"], record["failure"]["reason"]) == ("world", reason)
 
