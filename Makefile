@@ -20,7 +20,7 @@ demo: $(READY)  ## Watch an agent diagnose and repair an incident.
 
 # Many tests wait for a server or a client: one process more than there are cores.
 WORKERS = $(shell $(BIN)/python -c 'import os; print(min(os.cpu_count() + 1, 9))')
-SUITE = $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
+SUITE = $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal --durations=20 --durations-min=10
 
 test: $(READY)  ## Run the tests: of the longest tables a third.
 	$(SUITE) -m 'not ray and not exhaustive'
@@ -29,7 +29,7 @@ thorough: $(READY)  ## Run the tests, every row of every table (an hour or two).
 	$(SUITE) -m 'not ray'
 
 ray: $(READY)  ## Run the tests that begin Ray clusters of their own: workers killed, runs resumed, bulk generation.
-	$(BIN)/python -m pytest -m ray tests/rollouts tests/cli
+	$(BIN)/python -m pytest -m ray tests/rollouts tests/cli tests/examples
 
 check: $(READY)  ## Format, lint, types, layers, import cycles.
 	$(BIN)/ruff format --check .
@@ -49,7 +49,7 @@ validate: $(READY)  ## Check every (fault, target) pair of every application.
 	$(BIN)/sregym validate --jobs 2
 
 sample: $(READY)  ## Check a stratified sample of the pairs; what no understanding wins there.
-	$(BIN)/sregym validate --sample 30 --jobs 2
+	$(BIN)/sregym validate --sample 20 --jobs 2
 	$(BIN)/sregym shortcuts --sample 6 --group blind --workers 2
 
 shortcuts: $(READY)  ## Play every policy that understands nothing over all pairs; audit 692 worlds (an hour or two).

@@ -22,7 +22,17 @@ NEEDS = {"09_rllib": "torch"}
 """What is not among the dependencies for development."""
 
 
-@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+BEGIN_CLUSTERS = ("08_ray_rollouts",)
+"""Those that begin a Ray cluster, which takes minutes beside other tests."""
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        pytest.param(path, id=path.stem, marks=[pytest.mark.ray] * (path.stem in BEGIN_CLUSTERS))
+        for path in EXAMPLES
+    ],
+)
 def test_example(path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     if not find_spec(NEEDS.get(path.stem, "sys")):
         pytest.skip(f"needs {NEEDS[path.stem]}")
