@@ -17,8 +17,10 @@ def told_errors() -> Iterator[None]:
     """Prints the project's own errors, and the machine's, as one line and exits with 2."""
     try:
         yield
-    except (SREGymError, OSError) as error:
+    except SREGymError as error:
         fail(str(error))
+    except OSError as error:
+        fail(f"{error.filename}: {error.strerror}; name another" if error.filename else str(error))
 
 
 def fail(text: str) -> NoReturn:

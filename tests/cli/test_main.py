@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
@@ -78,6 +79,13 @@ def test_unknown_problems_are_named_with_near_ones() -> None:
     code, output = run("run", "network_policy_blok")
     assert code == 2
     assert PROBLEM in output
+
+
+def test_a_place_where_nothing_can_be_written_is_named(tmp_path: Path) -> None:
+    (tmp_path / "notes").touch()
+    code, output = run("run", PROBLEM, "--out", str(tmp_path / "notes" / "run"))
+    assert code == 2
+    assert output.endswith("notes/run: Not a directory; name another\n") and "Errno" not in output
 
 
 def test_the_expert_solves_a_problem() -> None:
