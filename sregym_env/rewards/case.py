@@ -1009,10 +1009,14 @@ class Case:
 
     def _some_of(self, each: Statement, group: Group) -> bool:
         """Whether only those of a group are spoken of who are somewhere, or of a sort, and culprits or victims are among it:
-        "the MongoDB pods bound to that node"."""
+        "the MongoDB pods bound to that node". Who names what is wrong in no other sentence has only this to say of the place."""
         return (
             bool(self.reached & set(self.members(group)))
             and _SORT.match(each.masked[group.end :]) is not None
+            and all(
+                any(says(spec.resource_name, other.text) for other in self.statements if other is not each)
+                for spec in self.specs
+            )
         )
 
     @cached_property

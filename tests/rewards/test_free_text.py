@@ -380,6 +380,15 @@ def test_some_of_a_group_are_not_all_of_it() -> None:
     assert grade.passed, told(grade)
 
 
+@pytest.mark.parametrize("told_of", ["The databases that fail", "The MongoDB pods bound to that node"])
+def test_who_names_a_part_of_a_group_and_nobody_else_names_no_place(told_of: str) -> None:
+    titles = ((truth, TAXONOMY[truth.mechanism].title) for truth in one_of_each(APP.name))
+    grades = [
+        graded(f"{told_of} have this fault: {title[0].lower()}{title[1:]}.", truth) for truth, title in titles
+    ]
+    assert sum(grade.score for grade in grades) / len(grades) < 0.1
+
+
 def test_where_somebody_runs_is_nothing_said_of_them() -> None:
     truth = spec("internal_traffic_policy_local", "currency", "astronomy-shop")
     account = (
