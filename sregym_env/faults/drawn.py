@@ -7,11 +7,12 @@ the published application. Where that depends on the target it is a function of 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from sregym_env.runtime.chance import Chance
+from sregym_env.runtime.ordered import in_order
 
 Choose = Callable[[Any, Chance], Any]
 """From a target and a chance to a value."""
@@ -37,10 +38,3 @@ class Drawn:
 def drawn(choose: Choose, *, published: Any) -> Any:
     """Declare that a parameter is drawn. Returns a :class:`Drawn`, typed so that it may stand as any default."""
     return Drawn(choose, published)
-
-
-def in_order(value: Any) -> Any:
-    """JSON with the keys of all mappings in order: equal problems are written alike, and their worlds are drawn from that."""
-    if isinstance(value, Mapping):
-        return {key: in_order(value[key]) for key in sorted(value, key=str)}
-    return [in_order(each) for each in value] if isinstance(value, list) else value

@@ -26,8 +26,8 @@ from sregym_env import apps
 from sregym_env.cluster.composed import JOINED
 from sregym_env.cluster.inventory import Inventory
 from sregym_env.errors import AppError, ProblemError
-from sregym_env.faults.drawn import in_order
 from sregym_env.faults.registry import declaration, declarations
+from sregym_env.runtime.ordered import in_order
 
 NO_FAULT = "noop"
 """Stands in an id where a fault's name would: nothing is wrong, and to see that is the problem."""

@@ -19,10 +19,10 @@ from sregym_env.envs.tasks.pairs import pairs
 from sregym_env.envs.tasks.suites import suite
 from sregym_env.errors import ProblemError, UsageError
 from sregym_env.faults import problems as library
-from sregym_env.faults.drawn import in_order
 from sregym_env.faults.problems import Problem
 from sregym_env.llm.messages import Frozen
 from sregym_env.rollouts.runner import Budgets
+from sregym_env.runtime.ordered import in_order
 
 PLAN_VERSION: Final = "sregym-run/1"
 
