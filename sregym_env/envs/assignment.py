@@ -16,6 +16,7 @@ from sregym_env.envs.tasks.splits import By, Split, demand_within, split
 from sregym_env.errors import UsageError
 from sregym_env.faults import problems
 from sregym_env.faults.problems import Problem
+from sregym_env.faults.registry import declaration
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +53,16 @@ class Assignment:
             for name in ("app", "target", "params"):
                 if getattr(self, name):
                     raise UsageError(f"{name}= belongs to a (fault, target) pair: pass fault= as well")
+
+    def demand_known(self) -> None:
+        """Raise ProblemError where there is no such problem, fault or application: the first reset may be far away.
+
+        Whether a fault fits its target is told by the cluster, when it is there.
+        """
+        if self.problem is not None:
+            resolved(self.problem)
+        elif self.fault is not None:
+            problems.pair(self.app or apps.DEFAULT, self.fault, self.target or "", self.params)
 
     def changed(self, options: Mapping[str, Any]) -> Assignment:
         """With what ``reset(options=...)`` says instead."""
@@ -139,11 +150,16 @@ def _targets(app: str, fault: str, part: Split | None, by: By) -> tuple[str, ...
 
 
 def resolved(chosen: str | Mapping[str, Any] | Problem) -> Problem:
-    """A problem by its id, its JSON form, or itself. Raises ProblemError, UsageError for anything else."""
-    if isinstance(chosen, Problem):
-        return chosen
-    if isinstance(chosen, Mapping):
-        return problems.parsed(chosen)
-    if not isinstance(chosen, str):
+    """A problem by its id, its JSON form, or itself.
+
+    Raises ProblemError where it, its application or one of its faults does not exist, UsageError for anything else.
+    """
+    if isinstance(chosen, str):
+        return problems.problem(chosen)
+    if not isinstance(chosen, Mapping | Problem):
         raise UsageError(f"a problem is an id or a mapping, not {chosen!r}")
-    return problems.problem(chosen)
+    problem = chosen if isinstance(chosen, Problem) else problems.parsed(chosen)
+    apps.app(problem.app)
+    for each in problem.faults:
+        declaration(each.fault)
+    return problem

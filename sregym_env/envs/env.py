@@ -93,8 +93,8 @@ class SREGymEnv(gymnasium.Env[str, str]):
         salt: a secret that goes into the opaque names of tasks and episodes in :meth:`state` and in records, so that nobody
             who knows this package can tell the problem from them; by default the variable ``SREGYM_SALT``.
 
-    Raises UsageError for arguments that are unknown, contradict each other or make no sense, ProblemError for ``problems``
-    that there are not.
+    Raises UsageError for arguments that are unknown, contradict each other or make no sense, ProblemError for problems,
+    faults and applications that there are not; what does not fit the cluster is told by :meth:`reset`.
     """
 
     metadata = {"render_modes": ["ansi"], "render_fps": 1}
@@ -151,6 +151,7 @@ class SREGymEnv(gymnasium.Env[str, str]):
             silent_alerts=flag("silent_alerts", silent_alerts),
         )
         self._assignment.demand_one()
+        self._assignment.demand_known()
         self._rules = Rules(
             mode=one_of("mode", mode, ("proactive", "reactive")),
             stage=one_of("stage", stage, ("e2e", "diagnosis", "mitigation")),

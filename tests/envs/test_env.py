@@ -344,6 +344,20 @@ def test_a_problem_that_there_is_not_is_told_before_a_seed_draws_it() -> None:
         made(problem=None, problems=[PROBLEM, "wrong_bin_usag"])
 
 
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        ({"problem": "wrong_bin_usag"}, "did you mean wrong_bin_usage"),
+        ({"problem": {"id": "own", "app": "hotel"}}, "no application 'hotel'"),
+        ({"problem": None, "fault": "scale_to_zer"}, "did you mean scale_to_zero"),
+        ({"problem": None, "fault": "scale_to_zero", "app": "hotel"}, "no application 'hotel'"),
+    ],
+)
+def test_what_there_is_not_is_told_when_the_environment_is_made(asked: dict[str, Any], told: str) -> None:
+    with pytest.raises(ProblemError, match=told):
+        made(**asked)
+
+
 def test_numbers_of_numpy_are_numbers() -> None:
     env = made(max_commands=np.int64(3), obs_chars=np.int32(2_000), time_limit=np.float32(60))
     env.reset(seed=1)
