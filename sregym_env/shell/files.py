@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from errno import EEXIST, EISDIR, ELOOP, ENAMETOOLONG, ENOENT, ENOSPC, ENOTDIR, ENOTEMPTY
 from os import strerror
+from typing import Any
 
 from sregym_env.runtime import bulk, effort
 from sregym_env.runtime.clock import SECOND
@@ -97,6 +98,16 @@ def _error(kind: type[OSError], code: int, path: str) -> OSError:
 def _kept(entry: FileEntry) -> str:
     """The text that a file keeps: none where it is written for each who reads it."""
     return "" if isinstance(entry, LateEntry) else decoded(entry.content)
+
+
+def _tree(entries: Iterable[tuple[str, Entry]]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for path, entry in entries:
+        if isinstance(entry, FileEntry):
+            found[path] = _kept(entry)
+        elif isinstance(entry, DirectoryEntry):
+            found[f"{path}/"] = ""
+    return found
 
 
 class Files:
@@ -301,13 +312,7 @@ class Files:
 
     def tree(self) -> dict[str, str]:
         """Every regular file's text by path, and every directory as its path and a slash with no text."""
-        found: dict[str, str] = {}
-        for path, entry in self._data.items():
-            if isinstance(entry, FileEntry):
-                found[path] = _kept(entry)
-            elif isinstance(entry, DirectoryEntry):
-                found[f"{path}/"] = ""
-        return found
+        return _tree(self._data.items())
 
     # --- changing -----------------------------------------------------------------------------------
 
@@ -469,3 +474,39 @@ class Files:
             yield inner, entry
             if isinstance(entry, DirectoryEntry):
                 yield from self.walk(inner)
+
+
+class LateFiles(Files):
+    """A tree that is made when somebody first looks into it, which most commands never do; it knows what was changed since.
+
+    ``make`` fills it; what that writes bears the time at which the tree was asked for.
+    """
+
+    __slots__ = ("_asked", "_made", "_make")
+
+    def __init__(self, make: Callable[[Files], None], *, mtime: float = 0.0) -> None:
+        self._make = make
+        self._asked = self.mtime = mtime
+
+    def __getattr__(self, name: str) -> Any:
+        # Asked only for what is not there: until the tree is made that is all of it.
+        if name not in Files.__slots__:
+            raise AttributeError(name)
+        mtime = self.mtime
+        super().__init__(mtime=self._asked)
+        self._make(self)
+        self._made, self.mtime = self._data.copy(), mtime
+        return getattr(self, name)
+
+    def changed(self) -> dict[str, str | None]:
+        """What is otherwise than it was made, as :meth:`tree` tells it; None for what is gone. Sorted by path."""
+        made: Mapping[str, Entry] | None = getattr(self, "_made", None)
+        if made is None:
+            return {}
+        paths = {path for path, entry in self._data.items() if made.get(path) is not entry}
+        paths |= made.keys() - self._data.keys()
+        now, then = (
+            _tree((path, entries[path]) for path in paths if path in entries)
+            for entries in (self._data, made)
+        )
+        return {path: now.get(path) for path in sorted({*now, *then}) if now.get(path) != then.get(path)}

@@ -8,6 +8,7 @@ from typing import Any
 
 from sregym_env.kube.quantity import bytes_, cpu_cores, milli, whole
 from sregym_env.kube.types import Manifest
+from sregym_env.sim.world.derived import DerivedFromEach
 
 _MEMO_LIMIT = 8192
 DEFAULT_MILLI_CPU = 100
@@ -100,10 +101,13 @@ def _add(total: dict[str, int], more: Mapping[str, int]) -> None:
         total[name] = total.get(name, 0) + amount
 
 
-def allocatable(node: Manifest) -> dict[str, int]:
-    """What a node can give to pods, in the units of :class:`Requests`."""
+def _allocatable(node: Manifest) -> Mapping[str, int]:
     given = (node.get("status") or {}).get("allocatable") or {}
     return {name: _amount(name, quantity) for name, quantity in given.items()}
+
+
+allocatable = DerivedFromEach(_allocatable)
+"""What a node can give to pods, in the units of :class:`Requests`."""
 
 
 def cpu_limit(container: Mapping[str, Any]) -> float | None:

@@ -112,8 +112,8 @@ class Present:
     strains: Mapping[ProcessKey, Strain] = field(default_factory=lambda: NO_STRAINS)
     ended: tuple[Ended, ...] = ()
     """What load does."""
-    standing: Mapping[int, tuple[Reads, frozenset[Asked]]] = field(default_factory=dict)
-    """Readings that held when they were last looked at together (:class:`Standing`), by identity, and what they were of."""
+    standing: Mapping[int, Held] = field(default_factory=dict)
+    """What held when it was last looked at together (:class:`Standing`), by identity."""
     unsure: frozenset[Asked] | None = None
     """What may read otherwise since then; None where it could be anything."""
 
@@ -122,6 +122,17 @@ Asked = tuple[str, Any]
 """What is read of a world: by which reader, and of what."""
 
 Reads = tuple[Read, ...]
+
+
+class Held(NamedTuple):
+    """Readings that held, or somebody whose readings all did."""
+
+    thing: object
+    asked: frozenset[Asked]
+    """What was read."""
+    parts: tuple[tuple[int, Held], ...] = ()
+    """Somebody's readings, one by one, by identity."""
+
 
 _POLICIES = "networkpolicies.networking.k8s.io"
 
@@ -458,20 +469,39 @@ class Standing:
         view = present(world)
         self._world = world
         self._before, self._unsure = view.standing, view.unsure
-        self._held: dict[int, tuple[Reads, frozenset[Asked]]] = {}
+        self._held: dict[int, Held] = {}
 
     def holds(self, reads: Reads) -> bool:
         """Whether all of them still say the same."""
-        known = self._before.get(id(reads))
-        if known is None or known[0] is not reads:
-            known = (reads, frozenset(map(_ASKED, reads)))
-            sure = False
-        else:
-            sure = self._unsure is not None and self._unsure.isdisjoint(known[1])
-        if not sure and not holds(self._world, reads):
+        if self._sure(reads):
+            return True
+        if not holds(self._world, reads):
             return False
-        self._held[id(reads)] = known
+        self._held[id(reads)] = Held(reads, frozenset(map(_ASKED, reads)))
         return True
+
+    def all_hold(self, owner: object) -> bool:
+        """Whether all readings of somebody (:meth:`held`) held the last time, and cannot read otherwise since."""
+        return self._sure(owner)
+
+    def _sure(self, thing: object) -> bool:
+        known = self._before.get(id(thing))
+        if (
+            known is None
+            or known.thing is not thing
+            or self._unsure is None
+            or not self._unsure.isdisjoint(known.asked)
+        ):
+            return False
+        self._held[id(thing)] = known
+        self._held.update(known.parts)
+        return True
+
+    def held(self, owner: object, readings: Collection[Reads]) -> None:
+        """Remember that all these held, which are all that matters of somebody who never changes."""
+        parts = tuple((id(reads), self._held[id(reads)]) for reads in readings)
+        asked: frozenset[Asked] = frozenset().union(*(part.asked for _, part in parts))
+        self._held[id(owner)] = Held(owner, asked, parts)
 
     def keep(self) -> None:
         """Remember what held. Nothing may have been changed since the beginning."""

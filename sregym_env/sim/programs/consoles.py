@@ -189,9 +189,8 @@ def _shell(ctx: ProcessContext, console: Console, command: str) -> Turn:
     shell = toolbox.container_shell(ctx, visit=visit)
     if console.shell is not None:
         shell.resume(console.shell)
-    before = shell.files.tree()
     result = shell.run(command)
-    complaints = toolbox.save(ctx, shell, before)
+    complaints = toolbox.save(ctx, shell)
     if console.tty:
         pieces = (*result.pieces, (2, complaints))
         texts = (text if stream == 1 else _named(ctx, console.argv[0], text) for stream, text in pieces)
@@ -233,9 +232,8 @@ def _run(ctx: ProcessContext, argv: list[str], stdin: str) -> ExecResult:
     shell = toolbox.container_shell(ctx, visit=visit)
     if not shell.has(argv[0]):
         return ExecResult(stderr=f"{argv[0]}: not found\n", exit_code=127)
-    before = shell.files.tree()
     result = visit.after(shell.call(argv, stdin))
-    complaints = toolbox.save(ctx, shell, before)
+    complaints = toolbox.save(ctx, shell)
     return result.then(complaints, result.exit_code or 1) if complaints else result
 
 

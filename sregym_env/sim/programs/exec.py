@@ -110,11 +110,10 @@ def run(
     failed = _unreadable(ctx, argv)
     if failed:
         return ExecResult(stderr=failed, exit_code=1)
-    before = shell.files.tree()
     result = visit.after(shell.call(list(argv), stdin))
     if visit.code == visits.GONE:
         return result
-    complaints = toolbox.save(visit.ctx, shell, before)
+    complaints = toolbox.save(visit.ctx, shell)
     if complaints:
         return result.then(complaints, result.exit_code or 1)
     return result

@@ -287,7 +287,6 @@ class Script(Quiet):
         shell.add_commands({name: serve_or_run for name in ctx.image.binaries if name in image_tools.SERVERS})
         if shell.has("tail"):
             shell.add_commands({"tail": follow})
-        before = shell.files.tree()
         argv = list(ctx.process.argv)
         if argv[0] not in ("sh", "bash") and not argv[0].endswith(("/sh", "/bash")):
             argv = ["sh", *argv]
@@ -295,7 +294,7 @@ class Script(Quiet):
             result = shell.call(argv)
         for entry in inquiry.settling:
             let_settle(ctx.world, entry)
-        toolbox.save(ctx, shell, before)
+        toolbox.save(ctx, shell)
         if shell.exhausted == "memory":
             self._print(ctx, result.stdout, cut.printed)
             _out_of_memory(ctx)
@@ -570,7 +569,6 @@ class Applet(Quiet):
             return
         shell = toolbox.container_shell(ctx)
         shell.limits = replace(shell.limits, commands=COMMANDS)
-        before = shell.files.tree()
         argv = list(ctx.process.argv)
         with _share():
             result = shell.call(argv) if shell.has(argv[0]) else ExecResult(exit_code=0)
@@ -587,5 +585,5 @@ class Applet(Quiet):
         text = consoles.written(ctx, result)
         if text.strip("\r\n"):
             ctx.log(text)
-        toolbox.save(ctx, shell, before)
+        toolbox.save(ctx, shell)
         consoles.finish(ctx, result, delay=0.05)

@@ -19,7 +19,7 @@ from sregym_env.runtime.clock import SECOND
 from sregym_env.runtime.frozen import evolve
 from sregym_env.runtime.streams import keyed_bits
 from sregym_env.shell.commands.arguments import UsageError, options
-from sregym_env.shell.files import FileEntry, Files
+from sregym_env.shell.files import FileEntry, Files, LateFiles
 from sregym_env.shell.shell import Shell, ShellCommand
 from sregym_env.shell.shell import Shell as NewShell
 from sregym_env.sim.containers import pids, view
@@ -85,14 +85,6 @@ def container_shell(ctx: ProcessContext, *, setup: bool = False, visit: Visit | 
     visit = visit or Visit(ctx, limit=inf)
     world, process = ctx.world, ctx.process
     image = ctx.image
-    tree = Files(mtime=process.started_at / SECOND)
-    tree.add(view.files(world, process))
-    # Over the image's own files: the kubelet mounts these there.
-    tree.add(_synthetic(ctx))
-    tree.add_late(_of_kernel(ctx))
-    _add_links(ctx, tree)
-    tree.add_directories(mount.path for mount in process.mounts if not mount.sub_path)
-    tree.add_directories((image.workdir, "/tmp", "/proc", "/bin", "/usr/bin"))
     names = OUR_TOOLS[image.toolbox] | (image.binaries.keys() & TOOLS.keys())
     bound: dict[str, ShellCommand] = {
         name: _bound(visit, TOOLS[name]) for name in sorted(names - TIMED.keys())
@@ -106,7 +98,7 @@ def container_shell(ctx: ProcessContext, *, setup: bool = False, visit: Visit | 
     if image.toolbox == "busybox":
         bound["tar"] = _tar
     return Shell(
-        tree,
+        LateFiles(partial(_lay_out, ctx), mtime=process.started_at / SECOND),
         bound,
         env=environment(ctx),
         cwd=image.workdir,
@@ -115,6 +107,18 @@ def container_shell(ctx: ProcessContext, *, setup: bool = False, visit: Visit | 
         name="sh" if image.toolbox == "busybox" else "bash",
         clock=lambda: visit.wall,
     )
+
+
+def _lay_out(ctx: ProcessContext, tree: Files) -> None:
+    """Put everything there that the container sees."""
+    process = ctx.process
+    tree.add(view.files(ctx.world, process))
+    # Over the image's own files: the kubelet mounts these there.
+    tree.add(_synthetic(ctx))
+    tree.add_late(_of_kernel(ctx))
+    _add_links(ctx, tree)
+    tree.add_directories(mount.path for mount in process.mounts if not mount.sub_path)
+    tree.add_directories((ctx.image.workdir, "/tmp", "/proc", "/bin", "/usr/bin"))
 
 
 def environment(ctx: ProcessContext) -> dict[str, str]:
@@ -155,16 +159,12 @@ def _bound(visit: Visit, tool: Tool) -> ShellCommand:
     return call
 
 
-def save(ctx: ProcessContext, shell: Shell, before: Mapping[str, str]) -> str:
-    """Write what a script changed back to the container; complaints about read-only places.
-
-    ``before`` is the tree of the shell's files as it was.
-    """
-    after = shell.files.tree()
+def save(ctx: ProcessContext, shell: Shell) -> str:
+    """Write what was changed in a container's shell back to the container; complaints about read-only places."""
+    assert isinstance(shell.files, LateFiles), "a container's shell has its own tree"
     complaints = []
-    for path in sorted({*after, *before}):
-        text = after.get(path)
-        if text == before.get(path) or path.startswith(("/proc/", "/sys/", "/dev/")):
+    for path, text in shell.files.changed().items():
+        if path.startswith(("/proc/", "/sys/", "/dev/")):
             continue
         try:
             view.write(ctx.world, ctx.process, path, text)
@@ -823,9 +823,8 @@ def _elsewhere(visit: Visit, name: str, process: Process, command: Sequence[str]
             "$PATH: unknown"
         )
         return _fail(f"FATA[0000] execing command in container {name}: {text}\n")
-    before = there.files.tree()
     done = inner.after(there.call(list(command), stdin))
-    complaints = save(inner.ctx, there, before)
+    complaints = save(inner.ctx, there)
     errors = done.stderr + complaints
     if done.exit_code:
         errors += f"FATA[0000] execing command in container {name}: command terminated with exit code {done.exit_code}\n"

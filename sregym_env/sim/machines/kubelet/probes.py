@@ -139,9 +139,9 @@ def wake_settled(world: SimWorld) -> None:
     disturbed = not all(isinstance(each, (*OF_MACHINES, RegistryLogin)) for each in world.disturbances)
     standing = runtime.standing(world)
     for record in world.runtime.values():
-        if not isinstance(record, PodRecord):
+        if not isinstance(record, PodRecord) or standing.all_hold(record):
             continue
-        turns = []
+        turns, stood = [], []
         steady = True
         for container in record.containers.values():
             if not container.probes or not container.alive:
@@ -150,12 +150,15 @@ def wake_settled(world: SimWorld) -> None:
                 if (kind == "startup") != container.started:
                     passes = kind != "startup" and probe.passed and probe.streak > 0
                     if passes and probe.reads and standing.holds(probe.reads):
+                        stood.append(probe.reads)
                         continue
                     turns.append(probe.next_at)
                     steady = steady and passes and not disturbed and not probe.chanced
         if turns:
             who = PROBER if steady else "kubelet"
             world.wake(who, (record.namespace, record.name), max(0, min(turns) - now))
+        else:
+            standing.held(record, stood)
     standing.keep()
 
 

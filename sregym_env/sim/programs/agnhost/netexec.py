@@ -120,9 +120,8 @@ def _netexec_shell(ctx: ProcessContext, request: HttpRequest, query: Query) -> H
     command = query.get("shellCommand") or query.get("cmd", "")
     log(ctx, f"GET /shell?cmd={command}")
     shell = toolbox.container_shell(ctx)
-    before = shell.files.texts()
     result = shell.call(["sh", "-c", command])
-    toolbox.save(ctx, shell, before)
+    toolbox.save(ctx, shell)
     output: dict[str, str] = {}
     if result.text:
         output["output"] = result.text
