@@ -43,7 +43,8 @@ CAUSE = "cause"
 class RewardRule:
     """How an episode is scored.
 
-    ``composite``: weighted sum of a passed mitigation (0 or 1) and the diagnosis' composite score.
+    ``composite``: weighted sum of a passed mitigation (0 or 1; ``unexplained`` where a diagnosis is asked for and does not
+    pass) and the diagnosis' composite score.
     ``sparse``: 1 if and only if everything the episode asks for passed.
     ``graded``: as ``composite``, with partial credit for the checks that failed before anybody acted and hold
     now, in proportion to the causes that are gone, where no invariant was violated. Both worlds are looked at when they
@@ -56,6 +57,9 @@ class RewardRule:
     preset: Preset = "composite"
     mitigation: float = 0.6
     diagnosis: float = 0.4
+    unexplained: float = 0.5
+    """What a repair keeps of its worth, 0 to 1, in an episode that asks for a diagnosis as well, where that does not pass: who
+    takes back whatever is not well repairs a third of the incidents, and has understood none."""
     changed_cost: float = 0.02
     """Taken off for every object that a repair changed without need (:mod:`~sregym_env.rewards.collateral`)."""
     restarted_cost: float = 0.01
@@ -84,6 +88,8 @@ class RewardRule:
                 raise UsageError(f"reward {name} must be finite and not negative, not {value!r}")
         if self.mitigation + self.diagnosis <= 0:
             raise UsageError("the reward's weights of mitigation and diagnosis must not both be zero")
+        if self.unexplained > 1:
+            raise UsageError(f"reward unexplained is a share, 0 to 1, not {self.unexplained!r}")
         if not 0 < self.gamma <= 1:
             raise UsageError(f"reward gamma must be above 0 and at most 1, not {self.gamma!r}")
 
@@ -103,7 +109,7 @@ class RewardRule:
 
 
 _AMOUNTS = (
-    "mitigation", "diagnosis", "changed_cost", "restarted_cost", "left_cost", "command_cost", "second_cost", "token_cost",
+    "mitigation", "diagnosis", "unexplained", "changed_cost", "restarted_cost", "left_cost", "command_cost", "second_cost", "token_cost",
     "shaping",
 )  # fmt: skip
 
@@ -160,12 +166,12 @@ def score(
     mitigated = verdict is not None and verdict.passed
     diagnosed = grade is not None and grade.passed
     success = (mitigated or mitigation_weight == 0) and (diagnosed or diagnosis_weight == 0)
-    knowing = diagnosed or diagnosis_weight == 0 or not healthy
+    worth = 1.0 if diagnosed or diagnosis_weight == 0 else 0.0 if healthy else rule.unexplained
     if rule.preset == "sparse":
         parts = (mitigation_weight, diagnosis_weight) if success else (0.0, 0.0)
     else:
         parts = (
-            mitigation_weight * _mitigation(rule.preset, verdict, untouched) if knowing else 0.0,
+            mitigation_weight * worth * _mitigation(rule.preset, verdict, untouched),
             diagnosis_weight * (grade.score if grade is not None else 0.0),
         )
     harm = 0.0 if verdict is None or rule.preset == "sparse" else _harm(rule, verdict.harm)

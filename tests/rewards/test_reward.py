@@ -30,7 +30,9 @@ BROKEN = judged(journeys=True, endpoints=True, inventory=False)
     ("preset", "stage", "verdict", "yes", "value", "success"),
     [
         ("composite", "e2e", CURED, 9, 1.0, True),
-        ("composite", "e2e", CURED, 0, 0.6, False),
+        ("composite", "e2e", CURED, 0, 0.3, False),
+        ({"unexplained": 1}, "e2e", CURED, 0, 0.6, False),
+        ({"unexplained": 0}, "e2e", CURED, None, 0.0, False),
         ("composite", "e2e", SICK, 9, 0.4, False),
         ("composite", "e2e", None, 9, 0.4, False),
         ("composite", "diagnosis", None, 9, 1.0, True),
@@ -42,11 +44,17 @@ BROKEN = judged(journeys=True, endpoints=True, inventory=False)
         ("graded", "e2e", CURED, 9, 1.0, True),
         ("graded", "e2e", SICK, 9, 0.4, False),
         ("graded", "e2e", HALF, 9, 0.7, False),
+        ("graded", "e2e", HALF, 0, 0.15, False),
         ("graded", "e2e", BROKEN, 9, 0.4, False),
     ],
 )
 def test_presets(
-    preset: str, stage: str, verdict: Verdict | None, yes: int | None, value: float, success: bool
+    preset: str | dict[str, float],
+    stage: str,
+    verdict: Verdict | None,
+    yes: int | None,
+    value: float,
+    success: bool,
 ) -> None:
     answers = None if yes is None else graded(yes)
     reward = score(rule(preset), stage, verdict, answers, untouched=SICK)  # type: ignore[arg-type]
@@ -55,7 +63,9 @@ def test_presets(
     assert sum(reward.terms.values()) == pytest.approx(value)
 
 
-@pytest.mark.parametrize("wrong", ["dense", {"preset": "sparse", "x": 1}, {"mitigation": -1}])
+@pytest.mark.parametrize(
+    "wrong", ["dense", {"preset": "sparse", "x": 1}, {"mitigation": -1}, {"unexplained": 1.5}]
+)
 def test_wrong_rules_are_refused(wrong: object) -> None:
     with pytest.raises(UsageError):
         rule(wrong)  # type: ignore[arg-type]
