@@ -19,6 +19,7 @@ import argparse
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -509,6 +510,8 @@ def main(arguments: Sequence[str] | None = None) -> list[Run]:
     parser.add_argument("--quick", action="store_true", help="two families, a short run")
     parser.add_argument("--picture", type=Path, help="where to save the learning curve as PNG")
     given = parser.parse_args(arguments)
+    if given.picture and find_spec("matplotlib") is None:
+        parser.error("--picture needs matplotlib: pip install 'sregym-env[plot]'")
     plan = QUICK if given.quick else Plan()
     if given.iterations:
         plan = replace(plan, iterations=given.iterations)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from typing import TypeVar
 
 import pytest
 
@@ -15,6 +16,8 @@ from sregym_env.sim.network.addressing import NodeSource, Reads, Standing, inqui
 from sregym_env.sim.network.connections import connect
 from sregym_env.sim.users import traffic
 from sregym_env.worlds.lived import base_world
+
+V = TypeVar("V")
 
 HOTEL = app("hotel-reservation")
 NAMESPACE = HOTEL.namespace
@@ -128,12 +131,14 @@ def test_what_is_looked_at_together_holds_as_it_does_alone(
             spared.append(not asked)
             return found
 
-        def all_hold(self, owner: object) -> bool:
-            found = super().all_hold(owner)
-            if found:
-                for _, part in self._held[id(owner)].parts:
-                    assert alone(self._world, part.thing)  # type: ignore[arg-type]
-                    spared.append(True)
+        def doubted(self, owners: Iterable[V]) -> list[V]:
+            every = list(owners)
+            found = super().doubted(every)
+            for owner in every:
+                if all(owner is not each for each in found):
+                    for _, part in self._held[id(owner)].parts:
+                        assert alone(self._world, part.thing)  # type: ignore[arg-type]
+                        spared.append(True)
             return found
 
     monkeypatch.setattr(addressing, "Standing", Compared)

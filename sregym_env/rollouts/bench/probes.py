@@ -21,7 +21,7 @@ from sregym_env.envs import staging
 from sregym_env.envs.env import SREGymEnv
 from sregym_env.envs.injection import prepare
 from sregym_env.faults.problems import Problem
-from sregym_env.rollouts.bench import large
+from sregym_env.rollouts.bench import large, signals
 from sregym_env.rollouts.policies import ExpertPolicy
 from sregym_env.rollouts.runner import run_episode
 from sregym_env.worlds.lived import base_world
@@ -370,6 +370,11 @@ PROBES: dict[str, Probe] = {
     "idle": idle,
     "bases": bases,
     "compact": compact,
+    "signals.metrics": lambda: signals.asked_again(signals.QUERY),
+    "signals.logs": lambda: signals.asked_again(signals.LOGS),
+    "signals.traces": lambda: signals.asked_again(signals.SEARCH),
+    "signals.month": signals.month,
+    "signals.history": signals.history,
     "large.deploy": large_deploy,
     "large.list": large_list,
     "large.describe": large_describe,

@@ -480,21 +480,31 @@ class Standing:
         self._held[id(reads)] = Held(reads, frozenset(map(_ASKED, reads)))
         return True
 
-    def all_hold(self, owner: object) -> bool:
-        """Whether all readings of somebody (:meth:`held`) held the last time, and cannot read otherwise since."""
-        return self._sure(owner)
+    def doubted(self, owners: Iterable[V]) -> list[V]:
+        """Those of whose readings (:meth:`held`) some may read otherwise since they all held, or of whom nothing is known."""
+        before, unsure, held = self._before, self._unsure, self._held
+        if unsure is None:
+            return list(owners)
+        found = []
+        for owner in owners:
+            known = before.get(id(owner))
+            if known is None or known.thing is not owner or not unsure.isdisjoint(known.asked):
+                found.append(owner)
+            else:
+                held[id(owner)] = known
+                held.update(known.parts)
+        return found
 
-    def _sure(self, thing: object) -> bool:
-        known = self._before.get(id(thing))
+    def _sure(self, reads: Reads) -> bool:
+        known = self._before.get(id(reads))
         if (
             known is None
-            or known.thing is not thing
+            or known.thing is not reads
             or self._unsure is None
             or not self._unsure.isdisjoint(known.asked)
         ):
             return False
-        self._held[id(thing)] = known
-        self._held.update(known.parts)
+        self._held[id(reads)] = known
         return True
 
     def held(self, owner: object, readings: Collection[Reads]) -> None:

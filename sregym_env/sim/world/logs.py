@@ -191,7 +191,7 @@ _FORMED = re.compile(r"\{time\|([^}]*)\}")
 class ContainerLog:
     """Everything one run of a container has written."""
 
-    __slots__ = ("_bytes", "_entries", "_next")
+    __slots__ = ("_bytes", "_entries", "_next", "_streams")
 
     def __init__(self) -> None:
         self._entries: SharedLog[Line | Burst | Cycle] = SharedLog(keep=5000)
@@ -199,6 +199,8 @@ class ContainerLog:
         """What has been written, without the streams that still go on."""
         self._next = 1
         """The lowest number that has not been given to anything, streams that still go on aside."""
+        self._streams = False
+        """Whether there may be a stream that still goes on."""
 
     def number(self, now: int, least: int) -> int:
         """A number for what happens once now, beyond all that were given: see :data:`ORDINAL`."""
@@ -216,6 +218,8 @@ class ContainerLog:
 
     def _going(self, now: int) -> int:
         """The same for streams that go on; 0 without any."""
+        if not self._streams:
+            return 0
         return max(
             (
                 entry.next_number(now)
@@ -246,6 +250,7 @@ class ContainerLog:
             seeds = {entry.seed for entry in others}
             burst = evolve(burst, first=same[0] if same else begin + len(seeds) % (STRIDE // 2))
         self._entries.append(burst)
+        self._streams = True
 
     def close(self, time: int) -> None:
         """End whatever still goes on: the process that wrote is gone."""
@@ -262,6 +267,7 @@ class ContainerLog:
         ):
             return
         closed: SharedLog[Line | Burst | Cycle] = SharedLog(keep=5000)
+        self._streams = False
         for entry in self._entries:
             if gone and isinstance(entry, Burst) and (entry.end is None or _writes_at(entry, time)):
                 entry = evolve(entry, gone=time)
@@ -270,11 +276,14 @@ class ContainerLog:
                 self._bytes += entry.bytes_before(time)
                 if isinstance(entry, Burst):
                     self._next = max(self._next, entry.next_number(time))
+            self._streams |= not isinstance(entry, Line) and entry.end is None
             closed.append(entry)
         self._entries = closed
 
     def _written(self, now: int) -> int:
         """Bytes that have been written, rotated files included."""
+        if not self._streams:
+            return self._bytes
         going = (entry for entry in self._entries if not isinstance(entry, Line) and entry.end is None)
         return self._bytes + sum(burst.bytes_before(now) for burst in going)
 
@@ -314,7 +323,7 @@ class ContainerLog:
         """An independent log with the same past."""
         copy = ContainerLog()
         copy._entries = self._entries.fork()
-        copy._bytes, copy._next = self._bytes, self._next
+        copy._bytes, copy._next, copy._streams = self._bytes, self._next, self._streams
         return copy
 
 

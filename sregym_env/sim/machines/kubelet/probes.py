@@ -138,8 +138,8 @@ def wake_settled(world: SimWorld) -> None:
     now = world.clock
     disturbed = not all(isinstance(each, (*OF_MACHINES, RegistryLogin)) for each in world.disturbances)
     standing = runtime.standing(world)
-    for record in world.runtime.values():
-        if not isinstance(record, PodRecord) or standing.all_hold(record):
+    for record in standing.doubted(world.runtime.values()):
+        if not isinstance(record, PodRecord):
             continue
         turns, stood = [], []
         steady = True
