@@ -22,7 +22,7 @@ demo: $(READY)  ## Watch an agent diagnose and repair an incident.
 WORKERS = $(shell $(BIN)/python -c 'import os; print(min(os.cpu_count() + 1, 9))')
 SUITE = $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal --durations=20 --durations-min=10
 
-test: $(READY)  ## Run the tests: of the longest tables a third.
+test: $(READY)  ## Run the tests: of the longest tables a quarter.
 	$(SUITE) -m 'not ray and not exhaustive'
 
 thorough: $(READY)  ## Run the tests, every row of every table (an hour or two).
@@ -49,7 +49,7 @@ validate: $(READY)  ## Check every (fault, target) pair of every application.
 	$(BIN)/sregym validate --jobs 2
 
 sample: $(READY)  ## Check a stratified sample of the pairs; what no understanding wins there.
-	$(BIN)/sregym validate --sample 20 --jobs 2
+	$(BIN)/sregym validate --sample 12 --jobs 2
 	$(BIN)/sregym shortcuts --sample 6 --group blind --workers 2
 
 shortcuts: $(READY)  ## Play every policy that understands nothing over all pairs; audit 692 worlds (an hour or two).

@@ -25,7 +25,7 @@ settings.load_profile("same")
 gc.set_threshold(50_000, 20, 20)
 
 
-PART = 3
+PART = 4
 """Of a table that is sampled every run plays one row of so many, the same for everybody."""
 
 

@@ -14,6 +14,9 @@ from sregym_env.worlds.lived import lived_world
 
 DAY, LOOK = 86_400.0, 600.0
 
+LARGEST = "astronomy-shop"
+"""What takes half a minute."""
+
 
 @pytest.mark.parametrize("name", apps.bundled())
 def test_as_published_it_serves_its_users_for_a_week(name: str) -> None:
@@ -24,7 +27,10 @@ def test_as_published_it_serves_its_users_for_a_week(name: str) -> None:
     assert not [alert for alert in world.alerts() if alert.state == "firing"]
 
 
-@pytest.mark.parametrize("name", apps.bundled())
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=pytest.mark.exhaustive if name == LARGEST else ()) for name in apps.bundled()],
+)
 def test_with_a_past_it_serves_its_users_for_another_week(name: str) -> None:
     serves_for_a_week(lived_world(apps.app(name), Chance(("week", name))))
 

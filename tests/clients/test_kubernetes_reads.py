@@ -102,6 +102,7 @@ def test_every_kind_of_object_satisfies_its_model(
         assert item.metadata.name
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("fault", "target"), FAULTS, ids=[fault for fault, _ in FAULTS])
 def test_broken_worlds_satisfy_the_models(
     running: Served, client: Any, fault: str, target: str | None

@@ -352,6 +352,7 @@ STUFFED: dict[str, Stuffer] = {
 }  # fmt: skip
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("stuffer", STUFFED)
 def test_who_knows_the_place_and_stuffs_the_rest_earns_the_place(stuffer: str) -> None:
     for truth in FAULTS.values():

@@ -17,6 +17,7 @@ CRASHING = (
 )
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("fault", "target"), CRASHING)
 @pytest.mark.parametrize(
     "line", ["sleep 600", "sleep 313", "kubectl delete pods --all -n hotel-reservation; sleep 97"]

@@ -97,6 +97,7 @@ def assert_values_were_printed(record: EpisodeRecord, handed_in: int) -> None:
                 assert diagnosis.printed(value, seen), value
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("each", "style"), SAMPLE[::5], ids=lambda value: getattr(value, "id", value))
 def test_diagnoses_are_plain_prose(each: Problem, style: str) -> None:
     texts = {played(each, seed, style=style, diagnosis="text").diagnosis or "" for seed in range(2)}
