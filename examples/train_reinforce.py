@@ -272,7 +272,8 @@ def make_view(plan: Plan, side: Split) -> NumericView:
         split=side,
         split_by="target",
         grade_at_limit=True,
-        reward={"command_cost": COMMAND_COST},
+        # Who can do nothing yet learns to find and to repair sooner where each is paid for itself.
+        reward={"command_cost": COMMAND_COST, "unexplained": 1},
     )
     mechanisms = [FAMILIES[fault] for fault in plan.faults]
     return NumericView(StepLimit(env, plan.max_steps), app=APP, verbs=plan.verbs, mechanisms=mechanisms)
