@@ -163,7 +163,25 @@ class Graph:
         """At the entry, what users of a journey meet is known apart."""
         node = self.entry(journey.name)
         if node is not None and journey.rate > 0.0:
-            node.ok, node.latency = journey.ok, min(journey.latency, max(node.latency, journey.latency))
+            usual, node.ok, node.latency = node.latency, journey.ok, journey.latency
+            self._pass_on(node, usual)
+
+    def _pass_on(self, node: Node, usual: float) -> None:
+        """Behind a proxy at the entry the same is known of whoever nobody else asks.
+
+        ``usual``: what a request takes at the entry on the mean of all operations.
+        """
+        if node.process.program != envoy.Envoy.name or node.handler is None:
+            return
+        for ask in steps_of(node.handler, node.process):
+            if not isinstance(ask, Ask):
+                continue
+            behind = self.nodes.get(self.asked(self.callee(node.place.name, ask.peer), ask))
+            if behind is None or behind.rate > 1.02 * node.rate:
+                continue
+            # What the proxy alone spoils is none of those behind it.
+            behind.ok = 1.0 if behind.ok >= 1.0 - 1e-9 else min(1.0, node.ok * node.rate / behind.rate)
+            behind.latency = max(node.latency - max(usual - behind.latency, 0.0), 0.5 * node.latency)
 
     def entry(self, journey: str) -> Node | None:
         """What serves a journey's requests; None where nothing does."""

@@ -39,11 +39,20 @@ from sregym_env.sim.programs import (
     visits,
 )
 from sregym_env.sim.programs.image_tools import format_date
-from sregym_env.sim.programs.machine import commands, crictl, disk_space, kernel_files, time_tools, tracked
+from sregym_env.sim.programs.machine import (
+    commands,
+    crictl,
+    disk_space,
+    kernel_files,
+    records,
+    time_tools,
+    tracked,
+)
 from sregym_env.sim.programs.process_list import Row
 from sregym_env.sim.programs.visits import Visit
 from sregym_env.sim.world import SimWorld
 from sregym_env.sim.world.figures import ContainerFigures
+from sregym_env.sim.world.kernels import build_of
 from sregym_env.sim.world.process import Process
 from sregym_env.sim.world.strain import full_of
 
@@ -376,8 +385,7 @@ def visible_processes(ctx: ProcessContext) -> list[tuple[int, Process]]:
     pod = world.store.get("pods", own.namespace, own.pod)
     spec = {} if pod is None else pod["spec"]
     if spec.get("hostPID") or not own.namespace:
-        others = [process for _, process in sorted(world.processes.items()) if process.node == own.node]
-        return [(1000 + 211 * index, process) for index, process in enumerate(others)]
+        return records.numbered(world, own.node)
     if spec.get("shareProcessNamespace"):
         names = [container["name"] for container in spec["containers"]]
         names += [container["name"] for container in spec.get("ephemeralContainers") or ()]
@@ -461,17 +469,28 @@ def _hostname(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell
     return _ok(ctx.process.hostname + "\n")
 
 
+_UNAME_LONG = {
+    "all": "a", "kernel-name": "s", "nodename": "n", "kernel-release": "r", "kernel-version": "v", "machine": "m",
+    "operating-system": "o",
+}  # fmt: skip
+
+
 def _uname(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
-    if "-r" in argv:
-        return _ok(commands.kernel_release(ctx.world, ctx.process.node) + "\n")
-    if "-m" in argv or argv[0] == "arch":
-        return _ok("x86_64\n")
-    if "-a" in argv:
-        release = commands.kernel_release(ctx.world, ctx.process.node)
-        return _ok(
-            f"Linux {ctx.process.hostname} {release} #1 SMP PREEMPT_DYNAMIC Debian 6.1.129-1 x86_64 Linux\n"
-        )
-    return _ok("Linux\n")
+    release = commands.kernel_release(ctx.world, ctx.process.node)
+    busybox = ctx.image.toolbox == "busybox" and bool(ctx.process.namespace)
+    parts = {
+        "s": "Linux", "n": ctx.process.hostname, "r": release, "v": build_of(release).version, "m": "x86_64",
+        "o": "Linux" if busybox else "GNU/Linux",
+    }  # fmt: skip
+    try:
+        given, operands = options(["-m"] if argv[0] == "arch" else list(argv[1:]), "asnrvmpio", _UNAME_LONG)
+    except UsageError as error:
+        return _fail(f"uname: {error}\n")
+    if operands:
+        return _fail(f"uname: extra operand \u2018{operands[0]}\u2019\n")
+    asked = {letter for letter, _ in given} or {"s"}
+    chosen = [text for letter, text in parts.items() if letter in asked or "a" in asked]
+    return _ok(" ".join(chosen or ["unknown"]) + "\n")
 
 
 def _date(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:

@@ -280,8 +280,11 @@ def _systemctl(visit: Visit, argv: Sequence[str], stdin: str, shell: Shell) -> E
         return ExecResult()
     if verb in ("reboot", "poweroff"):
         return _reboot(visit, argv, stdin, shell)
-    if verb in ("list-units", "list-unit-files", "--failed") or "--failed" in options:
-        return ExecResult(_listed(world, node))
+    if verb in ("list-units", "list-unit-files") or "--failed" in options:
+        failed = bool(options & {"--failed", "--state=failed"})
+        return ExecResult(
+            "  UNIT LOAD ACTIVE SUB DESCRIPTION\n0 loaded units listed.\n" if failed else _listed(world, node)
+        )
     if not names:
         return ExecResult(stderr="Too few arguments.\n", exit_code=1)
     out, errors, code = "", "", 0

@@ -21,6 +21,8 @@ from sregym_env.sim.programs.machine import kernel_files, kubelet_unit
 from sregym_env.sim.programs.machine.kernel_files import container_statuses, slice_of
 from sregym_env.sim.world import SimWorld, wallclock
 from sregym_env.sim.world.figures import failing
+from sregym_env.sim.world.kernels import build_of
+from sregym_env.sim.world.process import Process
 
 LOOK_EFFORT = 0.5
 """What it costs to look at a remembered write (units of ``runtime/effort.py``)."""
@@ -40,7 +42,13 @@ TOLD_EVERY, TOLD = 5, 10
 TELLINGS = 40
 """Such groups of lines that a ring buffer still holds."""
 
-PIDS = {"kubelet": 1287, "containerd": 812, "systemd": 1}
+PIDS = {"kubelet": 1287, "containerd": 812, "sshd": 901, "systemd": 1}
+
+
+def numbered(world: SimWorld, node: str) -> list[tuple[int, Process]]:
+    """The main processes of a machine's containers, with their numbers on it."""
+    others = [process for _, process in sorted(world.processes.items()) if process.node == node]
+    return [(1000 + 211 * index, process) for index, process in enumerate(others)]
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -122,7 +130,7 @@ def kernel(world: SimWorld, node: str, booted: int, release: str, memory: int) -
 
 def _boot(booted: int, release: str, memory: int) -> Iterator[Record]:
     lines = (
-        (0, f"Linux version {release} (debian-kernel@lists.debian.org) (gcc-12 (Debian 12.2.0-14) 12.2.0) #1 SMP PREEMPT_DYNAMIC Debian 6.1.129-1"),
+        (0, build_of(release).banner(release)),
         (0, f"Command line: BOOT_IMAGE=/boot/vmlinuz-{release} root=/dev/nvme0n1p1 ro console=tty0 console=ttyS0,115200"),
         (0.4, f"Memory: {int(memory * 0.97) >> 10}K/{memory >> 10}K available"),
         (1.6, "nvme nvme0: 2/0/0 default/read/poll queues"),
@@ -376,7 +384,9 @@ def started(world: SimWorld, node: str, booted: int) -> int:
     """When a kubelet was started last that nobody has stopped since the world was made: with its machine, or some days later."""
     bits = keyed_bits("kubelet restarted", node, booted)
     later = booted + (bits >> 8) % (9 * 86_400) * SECOND
-    return later if bits % 3 == 0 and later < world.clock - 86_400 * SECOND else booted + 11 * SECOND
+    return (
+        later if bits % 3 == 0 and later < world.clock - 86_400 * SECOND else booted + kubelet_unit.AFTER_BOOT
+    )
 
 
 def pid_of(world: SimWorld, node: str) -> int:
@@ -394,7 +404,7 @@ _SAID = "kubelet.service - kubelet: The Kubernetes Node Agent"
 
 def _life(world: SimWorld, node: str, booted: int) -> Iterator[Record]:
     """How the kubelet was started, stopped, and has failed."""
-    begun = booted + 11 * SECOND
+    begun = booted + kubelet_unit.AFTER_BOOT
     yield Record(begun, "kubelet", f"Started {_SAID}.", by="systemd")
     again = started(world, node, booted)
     if again != begun:
