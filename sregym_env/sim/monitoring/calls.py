@@ -70,6 +70,11 @@ class Node:
     """Share of the requests that fail here although all calls went well."""
 
     @property
+    def well(self) -> bool:
+        """Whether every request that it serves succeeds."""
+        return self.ok >= 1.0 - 1e-9
+
+    @property
     def process(self) -> Process:
         """One of those who serve it."""
         return self.processes[0][0]
@@ -121,11 +126,20 @@ class Graph:
         self.state = state
         self.nodes: dict[NodeKey, Node] = {}
         self._offered: dict[NodeKey, float] = {}
+        self._sure: dict[NodeKey, float] = {}
+        self._apart: set[NodeKey] = set()
+        """Whose own share of failures is known."""
         self._fallible: dict[str, bool] = {}
         for served in state.served:
             self._add(world, served)
         for journey in state.journeys:
             self._refine(journey)
+        self._tell_apart()
+        self._blamed = {
+            store.place
+            for node in self.nodes.values()
+            if not node.well and (store := self._suspect(node)) is not None
+        }
         order = [component.name for component in reversed(app.components)]
         rank = {name: index for index, name in enumerate(order)}
         ordered = sorted(self.nodes.values(), key=lambda node: (rank.get(node.place.name, 0), node.operation))
@@ -164,6 +178,7 @@ class Graph:
         node = self.entry(journey.name)
         if node is not None and journey.rate > 0.0:
             usual, node.ok, node.latency = node.latency, journey.ok, journey.latency
+            self._apart.add((node.place.name, node.operation))
             self._pass_on(node, usual)
 
     def _pass_on(self, node: Node, usual: float) -> None:
@@ -179,9 +194,44 @@ class Graph:
             behind = self.nodes.get(self.asked(self.callee(node.place.name, ask.peer), ask))
             if behind is None or behind.rate > 1.02 * node.rate:
                 continue
+            self._apart.add((behind.place.name, behind.operation))
             # What the proxy alone spoils is none of those behind it.
             behind.ok = 1.0 if behind.ok >= 1.0 - 1e-9 else min(1.0, node.ok * node.rate / behind.rate)
             behind.latency = max(node.latency - max(usual - behind.latency, 0.0), 0.5 * node.latency)
+
+    def _tell_apart(self) -> None:
+        """Of a process one share of failures is known for all of its operations: tell these apart by whom each cannot do without.
+
+        Leaves come first, so that what is found of them counts for those who ask them.
+        """
+        of: dict[str, list[Node]] = {}
+        for key, node in self.nodes.items():
+            if key not in self._apart and node.handler is not None:
+                of.setdefault(node.place.name, []).append(node)
+        for component in self.app.components:
+            nodes = of.get(component.name, [])
+            served = sum(node.rate * node.ok for node in nodes)
+            if all(node.well for node in nodes):
+                continue
+            most = {id(node): self._most(node) for node in nodes}
+            possible = sum(node.rate * most[id(node)] for node in nodes)
+            if served <= 1.02 * possible:
+                for node in nodes:
+                    node.ok = 0.0 if served <= 0.0 else min(1.0, most[id(node)] * served / possible)
+
+    def _most(self, node: Node) -> float:
+        """The largest share of its requests in which an operation can succeed, with those that it asks as they are."""
+
+        def take(ask: Ask, missed: bool, alive: float) -> float:
+            callee = self.nodes.get(self.asked(self.callee(node.place.name, ask.peer), ask))
+            if missed or ask.lost.then == "ignore":
+                return 1.0
+            if callee is None:
+                return 0.0
+            # A store's share is that of all who ask it.
+            return 1.0 if callee.handler is None and callee.ok > 0.0 else callee.ok
+
+        return 0.0 if node.handler is None else through(steps_of(node.handler, node.process), 1.0, take)
 
     def entry(self, journey: str) -> Node | None:
         """What serves a journey's requests; None where nothing does."""
@@ -236,9 +286,11 @@ class Graph:
             key = self.asked(self.callee(node.place.name, ask.peer), ask)
             self._offered[key] = self._offered.get(key, 0.0) + alive
             callee = self.nodes.get(key)
+            if node.well and not missed:
+                self._sure[key] = self._sure.get(key, 0.0) + alive
             if missed or ask.lost.then == "ignore":
                 return 1.0
-            return 0.0 if callee is None else callee.ok
+            return 0.0 if callee is None else self._met(node, ask, callee)
 
         through(steps_of(node.handler, node.process), node.rate, take)
 
@@ -254,6 +306,11 @@ class Graph:
             callee = self.nodes.get(key)
             offered = self._offered.get(key, 0.0)
             share = 0.0 if callee is None or offered <= 0.0 else min(1.0, callee.rate / offered)
+            if callee is not None and not missed and share < 1.0 and ask.lost.then != "ignore":
+                # Whoever serves all its own requests well was always answered; the others have what is left.
+                sure = self._sure.get(key, 0.0)
+                rest = offered - sure
+                share = 1.0 if node.well or rest <= 0.0 else min(1.0, max(0.0, (callee.rate - sure) / rest))
             if share > 0.985:
                 share = 1.0
             if missed and callee is None:
@@ -263,7 +320,7 @@ class Graph:
             elif missed:
                 ahead = Ahead(ask, name, share, 1.0, 1.0 if callee is None else callee.ok)
             else:
-                ahead = Ahead(ask, name, 1.0, share, 0.0 if callee is None else callee.ok)
+                ahead = Ahead(ask, name, 1.0, share, 0.0 if callee is None else self._met(node, ask, callee))
             node.calls[id(ask)] = ahead
             return ahead.kept
 
@@ -279,6 +336,35 @@ class Graph:
             node.calls[id(slowest.ask)] = replace(slowest, answered=slowest.answered * left, given_up=True)
             left = 1.0
         node.refused = 1.0 - left
+
+    def _met(self, node: Node, ask: Ask, callee: Node) -> float:
+        """Share of the answered calls that succeed for this caller.
+
+        What a store makes of everybody's calls is known as one share: nothing of it fell on whoever serves all its own requests
+        well, and more on whoever serves fewer than that.
+        """
+        if callee.handler is not None or not 0.0 < callee.ok < 1.0 - 1e-6:
+            return callee.ok
+        if ask.lost.then == "ignore":
+            # Whether these went well is not to be seen from what it serves, but perhaps from whom the others blame.
+            return 1.0 if node.well and callee.place in self._blamed else callee.ok
+        if node.well:
+            return 1.0
+        return min(callee.ok, node.ok) if callee is self._suspect(node) else callee.ok
+
+    def _suspect(self, node: Node) -> Node | None:
+        """The store by which most of what a node fails to do can be explained."""
+        found: list[Node] = []
+
+        def take(ask: Ask, missed: bool, alive: float) -> float:
+            store = self.nodes.get(self.asked(self.callee(node.place.name, ask.peer), ask))
+            if store is not None and store.handler is None and not missed and 0.0 < store.ok < 1.0 - 1e-6:
+                found.append(store)
+            return 1.0
+
+        if node.handler is not None:
+            through(steps_of(node.handler, node.process), 1.0, take)
+        return min(found, key=lambda store: store.ok, default=None)
 
     def _slowest(self, node: Node) -> Ahead | None:
         """The call without which a node cannot do and for which it waits most of its time."""

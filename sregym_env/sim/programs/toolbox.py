@@ -148,11 +148,27 @@ def _program_command(visit: Visit, command: Callable[..., ExecResult], setup: bo
     def call(argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
         if setup and argv[0] == "mongo":
             return mongo_shell.run(visit.ctx, argv, stdin, setup=True)
-        result = command(visit.ctx, argv, stdin)
+        result = command(_with_variables(visit.ctx, shell), argv, stdin)
         visit.take(result.seconds)
         return result
 
     return call
+
+
+_SHELLS_OWN = frozenset(("PATH", "HOME", "HOSTNAME", "PWD", "OLDPWD", "SHLVL", "_"))
+"""Variables that a shell has by itself."""
+
+
+def _with_variables(ctx: ProcessContext, shell: Shell) -> ProcessContext:
+    """A process as its child sees it: with what the shell has exported (``PGPASSWORD=... psql``) in its environment."""
+    process = ctx.process
+    exported = shell.exported
+    env = {name: value for name, value in exported.items() if name in process.env or name not in _SHELLS_OWN}
+    if env == process.env:
+        return ctx
+    child = ProcessContext(ctx.world, evolve(process, env=env))
+    child.on_terminal = ctx.on_terminal
+    return child
 
 
 def _bound(visit: Visit, tool: Tool) -> ShellCommand:
@@ -671,10 +687,23 @@ def _no_packages(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Sh
 def _getent(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
     if len(argv) < 3 or argv[1] not in ("hosts", "ahosts", "ahostsv4"):
         return ExecResult(exit_code=2)
-    found = dns.resolved(ctx.world, ctx.process, argv[2])
-    if found.error or not found.addresses:
-        return ExecResult(exit_code=2)
-    return _ok("".join(f"{address:<15} {found.canonical or argv[2]}\n" for address in found.addresses))
+    said, code = "", 0
+    for key in argv[2:]:
+        found = dns.resolved(ctx.world, ctx.process, key)
+        if found.error or not found.addresses:
+            code = 2
+            continue
+        name = found.canonical or key
+        for address in found.addresses:
+            if argv[1] == "hosts":
+                said += f"{address:<15} {name}\n"
+                continue
+            said += "".join(
+                f"{address:<15} {kind:<6} {told}\n"
+                for kind, told in (("STREAM", name), ("DGRAM", ""), ("RAW", ""))
+            )
+            name = ""
+    return ExecResult(said, exit_code=code)
 
 
 _TOTAL = re.compile(r"^total \d+\n", re.MULTILINE)

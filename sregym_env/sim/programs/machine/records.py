@@ -522,17 +522,17 @@ def _told(time: int, event: Manifest, pod: Manifest | None) -> Iterator[Record]:
             "pod_workers.go:1301",
             f'"Error syncing pod, skipping" err="{failed}" pod="{place}" podUID="{uid}"',
         )
+    elif reason == "Failed" and message.startswith("Failed to pull image "):
+        image, _, error = message.removeprefix("Failed to pull image ").partition(": ")
+        about = f'"Failed to pull image" err={json.dumps(error)} image={image}'
+        yield _klog(time, "E", "kuberuntime_image.go:55", about)
+        failed = f"PullImage {image} failed"
+        told = f"{_containerd(time - 900, 'error', json.dumps(failed)[1:-1])} error={json.dumps(error)}"
+        yield Record(time - 900, "containerd", told, 3)
     elif reason in ("Failed", "FailedMount", "FailedCreatePodSandBox", "FailedPostStartHook"):
-        yield _klog(
-            time,
-            "E",
-            "pod_workers.go:1301",
-            f'"Error syncing pod, skipping" err={json.dumps(message)} pod="{place}" podUID="{uid}"',
-        )
-        if "pull" in message:
-            yield Record(
-                time - 900, "containerd", _containerd(time - 900, "error", json.dumps(message)[1:-1]), 3
-            )
+        failed = json.dumps(_not_started(pod, container, message) if reason == "Failed" else message)
+        about = f'"Error syncing pod, skipping" err={failed} pod="{place}" podUID="{uid}"'
+        yield _klog(time, "E", "pod_workers.go:1301", about)
     elif reason == "Killing" and identity:
         yield _klog(
             time,
@@ -561,6 +561,18 @@ def _told(time: int, event: Manifest, pod: Manifest | None) -> Iterator[Record]:
             "eviction_manager.go:614",
             f'"Eviction manager: pod is evicted successfully" pod="{place}"',
         )
+
+
+def _not_started(pod: Manifest | None, container: str, message: str) -> str:
+    """The error with which a kubelet gives up one look at a pod because a container could not be started."""
+    text = message.removeprefix("Error: ")
+    if text.isalnum():
+        reason, text = text, _waiting(pod, container)
+    elif text.startswith("failed to create containerd task"):
+        reason = "RunContainerError"
+    else:
+        reason = "CreateContainerConfigError"
+    return f'failed to "StartContainer" for "{container}" with {reason}: {json.dumps(text)}'
 
 
 def _waiting(pod: Manifest | None, container: str) -> str:
