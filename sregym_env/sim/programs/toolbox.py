@@ -51,7 +51,7 @@ from sregym_env.sim.programs.machine import (
 from sregym_env.sim.programs.process_list import Row
 from sregym_env.sim.programs.visits import Visit
 from sregym_env.sim.world import SimWorld
-from sregym_env.sim.world.figures import ContainerFigures
+from sregym_env.sim.world.figures import ContainerFigures, read_only
 from sregym_env.sim.world.kernels import build_of
 from sregym_env.sim.world.process import Process
 from sregym_env.sim.world.strain import full_of
@@ -577,10 +577,17 @@ def _moment(text: str, now: int) -> int | None:
 
 
 def _mount(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
-    lines = [
-        "overlay on / type overlay (rw,relatime)",
-        "proc on /proc type proc (rw,nosuid,nodev,noexec,relatime)",
-    ]
+    proc = "proc on /proc type proc (rw,nosuid,nodev,noexec,relatime)"
+    if not ctx.process.namespace:
+        ctx.unnoted()
+        mode = "ro" if read_only(ctx.process.node) in ctx.world.memory else "rw"
+        return _ok(
+            f"sysfs on /sys type sysfs (rw,nosuid,nodev,noexec,relatime)\n{proc}\n"
+            "tmpfs on /run type tmpfs (rw,nosuid,nodev,noexec,relatime,size=65536k,mode=755)\n"
+            f"/dev/nvme1n1p1 on / type ext4 ({mode},relatime,errors=remount-ro)\n"
+            "cgroup2 on /sys/fs/cgroup type cgroup2 (rw,nosuid,nodev,noexec,relatime)\n"
+        )
+    lines = ["overlay on / type overlay (rw,relatime)", proc]
     for mount in ctx.process.mounts:
         mode = "ro" if mount.read_only or mount.kind in ("configmap", "secret", "projected") else "rw"
         kind, device = (

@@ -31,6 +31,7 @@ from sregym_env.sim.programs.machine import (
 from sregym_env.sim.programs.process_list import Row
 from sregym_env.sim.programs.visits import Visit
 from sregym_env.sim.world import SimWorld, wallclock
+from sregym_env.sim.world.figures import read_only
 from sregym_env.sim.world.process import Mount, Process
 
 _SYSTEM = Image("machine", 0, {}, toolbox="debian")
@@ -86,8 +87,8 @@ def run(
     if visit.code == visits.GONE:
         closed = f"Connection to {node} closed by remote host.\n"
         return ExecResult(result.stdout, result.stderr + closed, 255, seconds=result.seconds)
-    _save(world, node, shell, before)
-    return result
+    complaints = _save(world, node, shell, before)
+    return result.then(complaints, result.exit_code or 1) if complaints else result
 
 
 def _process(world: SimWorld, node: str) -> Process:
@@ -148,14 +149,20 @@ def _shell(visit: Visit) -> Shell:
     )
 
 
-def _save(world: SimWorld, node: str, shell: Shell, before: Mapping[str, str]) -> None:
-    """Keep what was written on the machine."""
+def _save(world: SimWorld, node: str, shell: Shell, before: Mapping[str, str]) -> str:
+    """Keep what was written on the machine; complaints where nothing can be."""
     after = shell.files.tree()
     changed = [
         path
         for path in sorted({*after, *before})
         if after.get(path) != before.get(path) and not path.startswith(("/proc/", "/sys/", "/dev/"))
     ]
+    complaints = ""
+    if read_only(node) in world.memory:
+        complaints = "".join(
+            f"bash: {path}: Read-only file system\n" for path in changed if not path.startswith("/run/")
+        )
+        changed = [path for path in changed if path.startswith("/run/")]
     for path in changed:
         node_files.put(world, node, path.lstrip("/"), after.get(path))
     if changed:
@@ -164,11 +171,14 @@ def _save(world: SimWorld, node: str, shell: Shell, before: Mapping[str, str]) -
         setting = "/proc/sys/" + name.replace(".", "/")
         if after.get(setting) != before.get(setting):
             tracked.write(_Login(world, _process(world, node)), name, after.get(setting) or "")
+    return complaints
 
 
 def keep(visit: Visit, shell: Shell) -> None:
     """Have what was written so far on the machine, before a unit reads it."""
     world, node = visit.ctx.world, visit.ctx.process.node
+    if read_only(node) in world.memory:
+        return
     for path in (node_files.CONFIG, node_files.FLAGS, node_files.EXTRA, time_service.MASK):
         text = shell.files.text(f"/{path}")
         if text != node_files.text_of(world, node, path):

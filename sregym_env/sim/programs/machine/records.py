@@ -20,7 +20,7 @@ from sregym_env.sim.network import conntrack
 from sregym_env.sim.programs.machine import kernel_files, kubelet_unit
 from sregym_env.sim.programs.machine.kernel_files import container_statuses, slice_of
 from sregym_env.sim.world import SimWorld, wallclock
-from sregym_env.sim.world.figures import failing
+from sregym_env.sim.world.figures import failing, read_only
 from sregym_env.sim.world.kernels import build_of
 from sregym_env.sim.world.process import Process
 
@@ -120,6 +120,7 @@ def kernel(world: SimWorld, node: str, booted: int, release: str, memory: int) -
         *_links(world, node, booted),
         *_disk(world, node),
         *_file_system(world, node),
+        *_read_only(world, node),
         *_tracking(world, node),
         *_rejected(world, node),
     ]
@@ -259,6 +260,21 @@ def _disk(world: SimWorld, node: str) -> Iterator[Record]:
             f"critical medium error, dev nvme1n1, sector {sector} op 0x0:(READ) flags 0x80700 phys_seg 1 prio class 2",
             3,
         )
+
+
+def _read_only(world: SimWorld, node: str) -> Iterator[Record]:
+    """What ext4 says when it can write its journal no more, and makes the file system read-only."""
+    since = world.memory.get(read_only(node))
+    if since is None:
+        return
+    for after, text in (
+        (0, "Buffer I/O error on dev nvme1n1p1, logical block 12091392, lost sync page write"),
+        (0.0004, "JBD2: I/O error when updating journal superblock for nvme1n1p1-8."),
+        (0.0005, "Aborting journal on device nvme1n1p1-8."),
+        (0.0021, "EXT4-fs error (device nvme1n1p1): ext4_journal_check_start:83: comm kubelet: Detected aborted journal"),
+        (0.0022, "EXT4-fs (nvme1n1p1): Remounting filesystem read-only"),
+    ):  # fmt: skip
+        yield Record(since + int(after * SECOND), "kernel", text, 2)
 
 
 def _file_system(world: SimWorld, node: str) -> Iterator[Record]:
@@ -565,6 +581,8 @@ def _told(time: int, event: Manifest, pod: Manifest | None) -> Iterator[Record]:
 
 def _not_started(pod: Manifest | None, container: str, message: str) -> str:
     """The error with which a kubelet gives up one look at a pod because a container could not be started."""
+    if not container:
+        return message
     text = message.removeprefix("Error: ")
     if text.isalnum():
         reason, text = text, _waiting(pod, container)
