@@ -178,6 +178,50 @@ def test_statements_and_records_are_answered_under_their_full_names(shop: Embedd
     assert all(trace.errors == 0 for trace in search(shop, "frontend-proxy", limit=100))
 
 
+def test_only_the_calls_that_fail_are_said_to_fail(shop: EmbeddedWorld) -> None:
+    """A component that is away fails who asks it, and no other operation of theirs."""
+    world = shop.fork()
+    world.cluster.patch(
+        "deployments.apps", "product-reviews", {"spec": {"replicas": 0}}, namespace="astronomy-shop"
+    )
+    world.advance(400.0)
+    query = (
+        'sum by (span_name) (rate(traces_span_metrics_calls_total{status_code="STATUS_CODE_ERROR"}[3m])) > 0'
+    )
+    failing = {
+        str(dict(labels)["span_name"])
+        for labels, _, _ in world.telemetry.metrics.query(query, world.now() // 1000).series
+    }
+    assert failing
+    assert all("eview" in name or "ssistant" in name for name in failing), failing
+
+
+def test_a_refused_login_fails_its_own_statements_alone(shop: EmbeddedWorld) -> None:
+    world = shop.fork()
+    (pod,) = (
+        each
+        for each in world.cluster.list("pods", "astronomy-shop")
+        if each["metadata"]["name"].startswith("postgresql-")
+    )
+    change = ["psql", "-U", "root", "-d", "otel", "-c", "ALTER USER otelu WITH PASSWORD 'x9'"]
+    assert world.cluster.exec("astronomy-shop", pod["metadata"]["name"], change).stdout == "ALTER ROLE\n"
+    world.advance(300.0)
+    found = [trace for trace in search(world, "product-reviews", limit=20) if trace.errors]
+    assert found
+    for trace in found:
+        (deepest,) = (
+            span
+            for span in trace.spans
+            if span.failed and not any(s.parent_id == span.span_id for s in trace.spans)
+        )
+        assert (deepest.service, deepest.operation) == ("product-reviews", "select")
+    assert not any(
+        trace.errors
+        for trace in search(world, "product-catalog", limit=20)
+        if "product-reviews" not in trace.services
+    )
+
+
 def test_stores_and_collectors_write_no_spans(shop: EmbeddedWorld) -> None:
     silent = {"valkey-cart", "postgresql", "kafka", "opensearch", "otel-collector-agent", "load-generator"}
     assert not silent & set(shop.telemetry.traces.services())
