@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
@@ -213,6 +214,41 @@ def test_a_kernel_tells_who_built_it(release: str, version: str, builder: str) -
 )
 def test_how_long_a_machine_has_been_up(seconds: int, said: str) -> None:
     assert pretty(seconds * SECOND) == said
+
+
+def test_the_journal_tells_of_an_image_that_cannot_be_pulled(world: EmbeddedWorld) -> None:
+    node = node_of(world, "geo")
+    image = {
+        "spec": {
+            "template": {"spec": {"containers": [{"name": "hotel-reserv-geo", "image": "nowhere/geo:1"}]}}
+        }
+    }
+    world.cluster.patch("deployments.apps", "geo", image, namespace=NAMESPACE)
+    world.advance(60.0)
+    pods = world.cluster.list("pods", NAMESPACE, label_selector="io.kompose.service=geo")
+    node = next(pod["spec"]["nodeName"] for pod in pods if pod["status"]["phase"] == "Pending")
+    kubelet = on_machine(world, "journalctl -u kubelet --no-pager", node)
+    assert re.search(
+        r'kuberuntime_image.go:55\] "Failed to pull image" err="rpc error: .*" image="nowhere/geo:1"', kubelet
+    )
+    waits = r'pod_workers.go:1301\] "Error syncing pod, skipping" err="failed to \\"StartContainer\\" for \\"hotel-reserv-geo\\" with'
+    assert re.search(waits + r" ErrImagePull: ", kubelet) and re.search(
+        waits + r" ImagePullBackOff: ", kubelet
+    )
+    runtime = on_machine(world, "journalctl -u containerd --no-pager", node)
+    assert re.search(r'level=error msg="PullImage \\"nowhere/geo:1\\" failed" error="rpc error: ', runtime)
+
+
+def test_a_pods_names_are_looked_up_one_by_one(world: EmbeddedWorld) -> None:
+    asked = "getent hosts nope geo; echo $?; getent ahosts geo | sed 's/^[0-9.]* *//'"
+    first, code, *others = inside(world, "mongodb-geo", asked).splitlines()
+    assert first.endswith("geo.hotel-reservation.svc.cluster.local") and code == "2"
+    assert others == ["STREAM geo.hotel-reservation.svc.cluster.local", "DGRAM  ", "RAW    "]
+
+
+def test_consul_indents_what_it_answers(world: EmbeddedWorld) -> None:
+    text = inside(world, "consul", "wget -qO- http://127.0.0.1:8500/v1/catalog/service/srv-geo")
+    assert text.startswith('[\n    {\n        "') and text.endswith("]\n")
 
 
 def test_a_disk_that_cannot_be_written_shows_on_its_machine(world: EmbeddedWorld) -> None:

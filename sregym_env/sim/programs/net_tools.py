@@ -550,16 +550,16 @@ def _stat(ctx: ProcessContext, flags: str, heard: Sequence[Server], used: Sequen
     shown = "servers and established" if "a" in flags else "only servers" if "l" in flags else "w/o servers"
     yield f"Active Internet connections ({shown})"
     told = "p" in flags
-    yield f"Proto Recv-Q Send-Q Local Address           Foreign Address         State{'       PID/Program name' if told else ''}"
+    yield f"Proto Recv-Q Send-Q Local Address           Foreign Address         State       {'PID/Program name' if told else ''}"
     for port, whose, address in heard:
         who = "-" if whose is None else f"{whose[1]}/{whose[0]}"
         here, peer = (f":::{port}", ":::*") if address == "*" else (f"{address}:{port}", "0.0.0.0:*")
         kind = "tcp6" if address == "*" and ctx.image.toolbox == "debian" else "tcp"
-        yield f"{kind:<5}      0      0 {here:<23} {peer:<23} LISTEN      {who if told else ''}".rstrip()
+        yield f"{kind:<5}      0      0 {here:<23} {peer:<23} LISTEN      {who if told else ''}"
     for each in used:
         here, there = f"{own}:{each.port}", f"{each.address}:{each.to}"
         kind = "TIME_WAIT" if each.closed else "ESTABLISHED"
-        yield f"tcp        0      0 {here:<23} {there:<23} {kind:<11} {'-' if told else ''}".rstrip()
+        yield f"tcp        0      0 {here:<23} {there:<23} {kind:<11} {'-' if told else ''}"
 
 
 def _route(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
