@@ -165,6 +165,11 @@ def test_a_machine_tells_who_listens(world: EmbeddedWorld) -> None:
     assert "10250" not in on_machine(world, "ss -lnt")
 
 
+def test_the_kernel_tells_of_a_pods_sockets_what_netstat_does(world: EmbeddedWorld) -> None:
+    said = inside(world, "mongodb-geo", "cat /proc/net/tcp; cat /proc/net/sockstat")
+    assert f"00000000:{27017:04X} 00000000:0000 0A" in said and "TCP: inuse 1 " in said
+
+
 def test_a_machine_asks_its_own_kube_proxy(world: EmbeddedWorld) -> None:
     assert '"nodeEligible":true' in on_machine(world, "curl -s localhost:10256/healthz")
 

@@ -466,6 +466,11 @@ def listening(ctx: ProcessContext) -> list[Server]:
     return sorted(servers, key=lambda each: each.port)
 
 
+def listening_ports(ctx: ProcessContext) -> list[int]:
+    """Their ports alone, each once, sorted."""
+    return sorted({each.port for each in listening(ctx)})
+
+
 def _daemons(ctx: ProcessContext) -> list[Server]:
     """A machine's own: who logs people in, the container runtime, and its kubelet while it runs."""
     world, node = ctx.world, ctx.process.node

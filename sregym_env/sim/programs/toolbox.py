@@ -287,7 +287,7 @@ def _of_kernel(ctx: ProcessContext) -> dict[str, Callable[[], str]]:
             for name, text in kernel_files.of_process(of_container, evolve(process, open_files=0)).items()
         },
         **kernel_files.of_network(
-            process.ip, partial(net_tools.listening, ctx), partial(net_tools.closed, ctx)
+            process.ip, partial(net_tools.listening_ports, ctx), partial(net_tools.closed, ctx)
         ),
         **kernel_files.of_namespace(sysctls(addressing.pod_of(world, process))),
     }
