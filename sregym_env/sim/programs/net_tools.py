@@ -535,7 +535,11 @@ def _netstat(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell)
         # Without either it shows what stands.
         used = [each for each in used if not each.closed]
     heard = listening(ctx) if servers else []
-    return ExecResult("\n".join((_ss if argv[0] == "ss" else _stat)(ctx, flags, heard, used)) + "\n")
+    lines = list((_ss if argv[0] == "ss" else _stat)(ctx, flags, heard, used))
+    if argv[0] == "ss" and state in ("listening", "time-wait", "established"):
+        # Who asks for one state is not told it on every line.
+        lines = [line.partition(" ")[2].lstrip() for line in lines]
+    return ExecResult("\n".join(lines) + "\n")
 
 
 def _ss(ctx: ProcessContext, flags: str, heard: Sequence[Server], used: Sequence[Taken]) -> Iterator[str]:
