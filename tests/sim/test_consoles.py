@@ -77,7 +77,7 @@ def test_without_a_terminal(
         ("busybox", ["/bin/sh", "-c", "cd /nope"], "sh: cd: can't cd to /nope: No such file or directory\n"),
         ("python:3.12", ["sh", "-c", "nosuch"], "sh: 1: nosuch: not found\n"),
         ("python:3.12", ["sh", "-c", "cd /nope"], "sh: 1: cd: can't cd to /nope\n"),
-        ("python:3.12", ["bash", "-c", "nosuch"], "bash: nosuch: command not found\n"),
+        ("python:3.12", ["bash", "-c", "nosuch"], "bash: line 1: nosuch: command not found\n"),
     ],
 )
 def test_a_shell_complains_in_its_own_name(image: str, argv: list[str], said: str) -> None:

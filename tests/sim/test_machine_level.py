@@ -180,6 +180,10 @@ def test_a_machine_asks_its_own_kube_proxy(world: EmbeddedWorld) -> None:
         ("uname -sr", "Linux 6.1.0-32-amd64\n"),
         ("uname -v", "#1 SMP PREEMPT_DYNAMIC Debian 6.1.129-1 (2025-03-06)\n"),
         ("uname -x", "uname: invalid option"),
+        (
+            "nosuch; cd /nope",
+            "bash: line 1: nosuch: command not found\nbash: line 1: cd: /nope: No such file or directory\n",
+        ),
         ("systemctl --failed", "  UNIT LOAD ACTIVE SUB DESCRIPTION\n0 loaded units listed.\n"),
         ("systemctl list-units --state=failed", "  UNIT LOAD ACTIVE SUB DESCRIPTION\n0 loaded"),
         ("mount | grep ' / '", "/dev/nvme1n1p1 on / type ext4 (rw,relatime,errors=remount-ro)\n"),

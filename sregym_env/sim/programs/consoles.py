@@ -210,11 +210,21 @@ def in_name(ctx: ProcessContext, argv: Sequence[str], result: ExecResult) -> Exe
     name = argv[0].rpartition("/")[2]
     if name not in _SHELLS or "-c" not in argv[1:] or not result.stderr:
         return result
-    errors = _named(ctx, name, result.stderr)
-    chunks = tuple(
-        (stream, text if stream == 1 else _named(ctx, name, text)) for stream, text in result.chunks
-    )
-    return replace(result, stderr=errors, chunks=chunks)
+    script = argv[argv.index("-c") + 1] if argv[-1] != "-c" else ""
+
+    def own(text: str) -> str:
+        said = _named(ctx, name, text)
+        return in_line_one(said, script) if name == "bash" else said
+
+    chunks = tuple((stream, text if stream == 1 else own(text)) for stream, text in result.chunks)
+    return replace(result, stderr=own(result.stderr), chunks=chunks)
+
+
+def in_line_one(errors: str, script: str) -> str:
+    """Bash's complaints about a script of one line, which it numbers where nobody types."""
+    if "\n" in script:
+        return errors
+    return re.sub(r"^bash: (?!line \d|warning: |-c: )", "bash: line 1: ", errors, flags=re.MULTILINE)
 
 
 def _named(ctx: ProcessContext, argv0: str, errors: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 
 from sregym_env.cluster.app import Image
@@ -16,7 +17,7 @@ from sregym_env.shell.shell import Shell, ShellCommand
 from sregym_env.sim.containers import node_files, pids
 from sregym_env.sim.network import addressing, conntrack
 from sregym_env.sim.processes.context import ProcessContext
-from sregym_env.sim.programs import toolbox, visits
+from sregym_env.sim.programs import consoles, toolbox, visits
 from sregym_env.sim.programs.image_tools import format_date
 from sregym_env.sim.programs.machine import (
     commands,
@@ -87,6 +88,12 @@ def run(
     if visit.code == visits.GONE:
         closed = f"Connection to {node} closed by remote host.\n"
         return ExecResult(result.stdout, result.stderr + closed, 255, seconds=result.seconds)
+    if command:
+        chunks = tuple(
+            (stream, text if stream == 1 else consoles.in_line_one(text, command))
+            for stream, text in result.chunks
+        )
+        result = replace(result, stderr=consoles.in_line_one(result.stderr, command), chunks=chunks)
     complaints = _save(world, node, shell, before)
     return result.then(complaints, result.exit_code or 1) if complaints else result
 
