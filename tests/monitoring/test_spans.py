@@ -196,6 +196,33 @@ def test_only_the_calls_that_fail_are_said_to_fail(shop: EmbeddedWorld) -> None:
     assert all("eview" in name or "ssistant" in name for name in failing), failing
 
 
+def test_what_comes_after_a_call_that_fails_is_not_said_to_fail(shop: EmbeddedWorld) -> None:
+    """Half of the calls to quote are refused: whatever checkout does later it does half as often, and well."""
+    world = shop.fork()
+    selector = world.cluster.get("services", "quote", "astronomy-shop")["spec"]["selector"]
+    idle = {"name": "idle", "image": "busybox", "command": ["sleep", "99999"]}
+    stranger = {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": "stranger", "labels": selector},
+        "spec": {"containers": [idle]},
+    }
+    world.cluster.create(stranger, namespace="astronomy-shop")
+    world.advance(400.0)
+    query = 'sum by (service_name, span_name) (rate(traces_span_metrics_calls_total{status_code="STATUS_CODE_ERROR"}[3m])) > 0'
+    rows = world.telemetry.metrics.query(query, world.now() // 1000).series
+    failing = {(str(dict(labels)["service_name"]), str(dict(labels)["span_name"])) for labels, _, _ in rows}
+    assert failing == {
+        ("shipping", "POST /getquote"),
+        ("shipping", "POST /get-quote"),
+        ("checkout", "POST /get-quote"),
+        ("checkout", "/oteldemo.CheckoutService/PlaceOrder"),
+        ("frontend", "/oteldemo.CheckoutService/PlaceOrder"),
+        ("frontend", "POST /api/checkout"),
+        ("frontend-proxy", "POST /api/checkout"),
+    }
+
+
 def test_a_refused_login_fails_its_own_statements_alone(shop: EmbeddedWorld) -> None:
     world = shop.fork()
     (pod,) = (

@@ -6,7 +6,7 @@ each operation, how many were made, how many were answered, and how many of thes
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from sregym_env.cluster.app import App
@@ -20,6 +20,9 @@ from sregym_env.sim.world.process import Process
 
 CALL_EFFORT = 6.0
 """What it costs to follow a call (units of ``runtime/effort.py``)."""
+
+TURNS = 4
+"""Times, at most, that it is found out what everybody is asked, from what they were found to be asked before."""
 
 MOSTLY = 0.4
 """Share of its own time from which on a service waits for little else than a call."""
@@ -134,19 +137,32 @@ class Graph:
             self._add(world, served)
         for journey in state.journeys:
             self._refine(journey)
-        self._tell_apart()
-        self._blamed = {
-            store.place
-            for node in self.nodes.values()
-            if not node.well and (store := self._suspect(node)) is not None
-        }
+        self._blamed: set[Place] = set()
         order = [component.name for component in reversed(app.components)]
         rank = {name: index for index, name in enumerate(order)}
         ordered = sorted(self.nodes.values(), key=lambda node: (rank.get(node.place.name, 0), node.operation))
-        for node in ordered:
-            self._expect(node)
+        if all(node.well for node in ordered):
+            for node in ordered:
+                self._expect(node, {}, {})
+        else:
+            self._ask_around(ordered)
+            self._tell_apart()
+            stores = [self._suspect(node) for node in ordered if not node.well]
+            self._blamed.update(store.place for store in stores if store is not None)
+            self._ask_around(ordered)
         for node in ordered:
             self._follow(node)
+
+    def _ask_around(self, ordered: Sequence[Node]) -> None:
+        """Note what everybody is asked: of several calls in a row the first that is not answered ends them."""
+        self._offered, self._sure = {}, {}
+        for _ in range(TURNS):
+            offered, sure = self._offered, self._sure
+            self._offered, self._sure = {}, {}
+            for node in ordered:
+                self._expect(node, offered, sure)
+            if self._offered == offered:
+                break
 
     def _add(self, world: SimWorld, served: Served) -> None:
         if served.place.name not in self.app.by_name or served.rate <= 0.0:
@@ -223,13 +239,15 @@ class Graph:
         """The largest share of its requests in which an operation can succeed, with those that it asks as they are."""
 
         def take(ask: Ask, missed: bool, alive: float) -> float:
-            callee = self.nodes.get(self.asked(self.callee(node.place.name, ask.peer), ask))
+            key = self.asked(self.callee(node.place.name, ask.peer), ask)
+            callee = self.nodes.get(key)
             if missed or ask.lost.then == "ignore":
                 return 1.0
             if callee is None:
                 return 0.0
-            # A store's share is that of all who ask it.
-            return 1.0 if callee.handler is None and callee.ok > 0.0 else callee.ok
+            share = self._share(node, callee, self._offered.get(key, 0.0), self._sure.get(key, 0.0))
+            # A store's share of successes is that of all who ask it.
+            return share * (1.0 if callee.handler is None and callee.ok > 0.0 else callee.ok)
 
         return 0.0 if node.handler is None else through(steps_of(node.handler, node.process), 1.0, take)
 
@@ -276,8 +294,8 @@ class Graph:
         full = (component, f"{ask.operation} {ask.of}")
         return full if ask.of and full in self.nodes else (component, ask.operation)
 
-    def _expect(self, node: Node) -> None:
-        """Note what a node would ask of others if everybody answered who serves at all."""
+    def _expect(self, node: Node, offered: Mapping[NodeKey, float], sure: Mapping[NodeKey, float]) -> None:
+        """Note what a node asks of others, who answer as far as can be told from what they were asked as noted before."""
         if node.handler is None:
             return
 
@@ -290,9 +308,22 @@ class Graph:
                 self._sure[key] = self._sure.get(key, 0.0) + alive
             if missed or ask.lost.then == "ignore":
                 return 1.0
-            return 0.0 if callee is None else self._met(node, ask, callee)
+            if callee is None:
+                return 1.0 if node.well else 0.0
+            known = key in offered
+            share = self._share(node, callee, offered[key], sure.get(key, 0.0)) if known else 1.0
+            return share * self._met(node, ask, callee)
 
         through(steps_of(node.handler, node.process), node.rate, take)
+
+    def _share(self, node: Node, callee: Node, offered: float, sure: float) -> float:
+        """Share of a node's calls that its callee answers. ``sure``: of what it is offered, by those who were always answered."""
+        share = 0.0 if offered <= 0.0 else min(1.0, callee.rate / offered)
+        if share < 1.0:
+            # Whoever serves all its own requests well was always answered; the others have what is left.
+            rest = offered - sure
+            share = 1.0 if node.well or rest <= 0.0 else min(1.0, max(0.0, (callee.rate - sure) / rest))
+        return 1.0 if share > 0.985 else share
 
     def _follow(self, node: Node) -> None:
         if node.handler is None:
@@ -305,15 +336,17 @@ class Graph:
             key = self.asked(name, ask)
             callee = self.nodes.get(key)
             offered = self._offered.get(key, 0.0)
-            share = 0.0 if callee is None or offered <= 0.0 else min(1.0, callee.rate / offered)
-            if callee is not None and not missed and share < 1.0 and ask.lost.then != "ignore":
-                # Whoever serves all its own requests well was always answered; the others have what is left.
-                sure = self._sure.get(key, 0.0)
-                rest = offered - sure
-                share = 1.0 if node.well or rest <= 0.0 else min(1.0, max(0.0, (callee.rate - sure) / rest))
-            if share > 0.985:
-                share = 1.0
-            if missed and callee is None:
+            if callee is None:
+                share = 0.0
+            elif missed or ask.lost.then == "ignore":
+                share = 0.0 if offered <= 0.0 else min(1.0, callee.rate / offered)
+                share = 1.0 if share > 0.985 else share
+            else:
+                share = self._share(node, callee, offered, self._sure.get(key, 0.0))
+            if callee is None and node.well and ask.lost.then != "ignore" and not missed:
+                # It does without.
+                ahead = Ahead(ask, name, 0.0, 1.0, 1.0)
+            elif missed and callee is None:
                 # Either everything is in the cache, or the database is not to be reached: what is left over will tell.
                 doubtful.append((ask, name))
                 ahead = Ahead(ask, name, 0.0, 1.0, 1.0)
