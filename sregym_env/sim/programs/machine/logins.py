@@ -95,7 +95,7 @@ def run(
         )
         result = replace(result, stderr=consoles.in_line_one(result.stderr, command), chunks=chunks)
     complaints = _save(world, node, shell, before)
-    return result.then(complaints, result.exit_code or 1) if complaints else result
+    return result.then(complaints, result.exit_code) if complaints else result
 
 
 def _process(world: SimWorld, node: str) -> Process:
