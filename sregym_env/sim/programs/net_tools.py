@@ -524,6 +524,8 @@ def _netstat(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell)
     flags += "".join(word[2] for word in argv[1:] if word in ("--listening", "--all"))
     if argv[0] == "ss" and ("s" in flags or "--summary" in argv):
         return commands.sockets(ctx, len(listening(ctx)), closed(ctx))
+    if argv[0] == "netstat" and ("r" in flags or "--route" in argv):
+        return ExecResult(_routing(_route(ctx, argv, stdin, shell).stdout))
     state = next((argv[at + 1] for at, word in enumerate(argv[:-1]) if word == "state"), "")
     tcp = "u" not in flags or "t" in flags
     servers = tcp and (state in _SERVERS if state else "l" in flags or "a" in flags)
@@ -588,6 +590,16 @@ def _route(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -
         where, mask = each.network.network_address, each.network.netmask
         rows.append(f"{where!s:<15} {gateway:<15} {mask!s:<15} {flags:<5} {metric:<6} 0        0 {name}\n")
     return ExecResult(head + "".join(rows))
+
+
+def _routing(routes: str) -> str:
+    """The table of ``route`` as ``netstat -r`` prints it: with a connection's limits in the place of metrics."""
+    head, _, *rows = routes.splitlines()
+    said = [f"{head}\nDestination     Gateway         Genmask         Flags   MSS Window  irtt Iface\n"]
+    for row in rows:
+        to, gateway, mask, flags, *_, name = row.split()
+        said.append(f"{to:<15} {gateway:<15} {mask:<15} {flags:<9} 0 0          0 {name}\n")
+    return "".join(said)
 
 
 def _ifconfig(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
