@@ -223,6 +223,19 @@ def test_what_comes_after_a_call_that_fails_is_not_said_to_fail(shop: EmbeddedWo
     }
 
 
+def test_who_is_forgotten_is_not_said_to_have_been_away(shop: EmbeddedWorld) -> None:
+    """Of pods that ended hours ago nobody knows any more whether they answered."""
+    world = shop.fork()
+    before = world.now()
+    note = {"spec": {"template": {"metadata": {"annotations": {"again": "1"}}}}}
+    world.cluster.patch("deployments.apps", "postgresql", note, namespace="astronomy-shop")
+    world.advance(3 * 3600.0)
+    world.cluster.patch("deployments.apps", "quote", note, namespace="astronomy-shop")
+    world.advance(60.0)
+    query = 'sum by (service_name) (rate(traces_span_metrics_calls_total{status_code="STATUS_CODE_ERROR"}[3m])) > 0'
+    assert not world.telemetry.metrics.query(query, before // 1000).series
+
+
 def test_a_refused_login_fails_its_own_statements_alone(shop: EmbeddedWorld) -> None:
     world = shop.fork()
     (pod,) = (

@@ -17,6 +17,7 @@ from sregym_env.sim.programs.services.settings import ServiceSettings
 from sregym_env.sim.programs.services.steps import Ask, Handler, LookAside, Step, Together, When
 from sregym_env.sim.world import SimWorld
 from sregym_env.sim.world.process import Process
+from sregym_env.sim.world.simworld import ENDED_KEPT
 
 CALL_EFFORT = 6.0
 """What it costs to follow a call (units of ``runtime/effort.py``)."""
@@ -133,6 +134,13 @@ class Graph:
         self._apart: set[NodeKey] = set()
         """Whose own share of failures is known."""
         self._fallible: dict[str, bool] = {}
+        self._forgotten = state.end < world.clock - ENDED_KEPT
+        """Whether who ran then and has ended since is not known any more."""
+        self._running = {
+            place.name
+            for run in (readings.runs if self._forgotten else ())
+            if run.process.started_at <= state.start < run.ended and (place := readings.place(run.process))
+        }
         for served in state.served:
             self._add(world, served)
         for journey in state.journeys:
@@ -316,6 +324,11 @@ class Graph:
 
         through(steps_of(node.handler, node.process), node.rate, take)
 
+    def _unknown(self, ask: Ask, component: str) -> bool:
+        """Whether nothing is to be told of a call by whoever does well, though nobody is known who answers it: it does without, or
+        who answered is forgotten."""
+        return ask.lost.then != "ignore" or (self._forgotten and component not in self._running)
+
     def _share(self, node: Node, callee: Node, offered: float, sure: float) -> float:
         """Share of a node's calls that its callee answers. ``sure``: of what it is offered, by those who were always answered."""
         share = 0.0 if offered <= 0.0 else min(1.0, callee.rate / offered)
@@ -343,8 +356,7 @@ class Graph:
                 share = 1.0 if share > 0.985 else share
             else:
                 share = self._share(node, callee, offered, self._sure.get(key, 0.0))
-            if callee is None and node.well and ask.lost.then != "ignore" and not missed:
-                # It does without.
+            if callee is None and node.well and not missed and self._unknown(ask, name):
                 ahead = Ahead(ask, name, 0.0, 1.0, 1.0)
             elif missed and callee is None:
                 # Either everything is in the cache, or the database is not to be reached: what is left over will tell.
