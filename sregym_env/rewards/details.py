@@ -366,8 +366,11 @@ def quantity(text: str) -> float | None:
 
 
 def _among(value: str, known: Collection[str]) -> bool:
-    """Whether a value is one of those known, or the last part of one, as people say ``hostname=`` for ``kubernetes.io/hostname=``."""
-    return value in known or any(each.endswith(f"/{value}") for each in known)
+    """Whether a value is one of those known, or the last part of one, as people say ``hostname=`` for ``kubernetes.io/hostname=``,
+    or an image of those without its tag."""
+    if value in known or any(each.endswith(f"/{value}") for each in known):
+        return True
+    return "/" in value and any(each.startswith(f"{value}:") for each in known)
 
 
 def _canonical(text: str) -> str:

@@ -195,9 +195,14 @@ def test_sockets_tell_where_the_ports_are() -> None:
     world = _struck(SOCIAL, "compose-post-service", "60000 60002")
     inside = f"kubectl debug -q -i -n {SOCIAL} $(kubectl get po -n {SOCIAL} -o name -l app=compose-post-service) --image=nicolaka/netshoot -- "
     lines = _typed(world, inside + "ss -tan state time-wait").splitlines()
-    ended = [line.split() for line in lines if line.startswith("TIME-WAIT")]
-    assert {line[3].rpartition(":")[2] for line in ended} == {"60000", "60001", "60002"}
-    assert not any("LISTEN" in line for line in lines)
+    lines = lines[next(at for at, line in enumerate(lines) if line.startswith("Recv-Q Send-Q ")) :]
+    ended = [line.split() for line in lines[1:]]
+    assert {line[2].rpartition(":")[2] for line in ended} == {"60000", "60001", "60002"}
+    assert all(
+        line.startswith("TIME-WAIT")
+        for line in _typed(world, inside + "ss -tan").splitlines()
+        if ":6000" in line
+    )
     assert f"tw {len(ended)} " in _typed(world, inside + "cat /proc/net/sockstat")
     assert f"timewait {len(ended)})" in _typed(world, inside + "ss -s")
     assert "LISTEN" in _typed(world, inside + "ss -tln")

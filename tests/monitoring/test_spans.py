@@ -178,6 +178,90 @@ def test_statements_and_records_are_answered_under_their_full_names(shop: Embedd
     assert all(trace.errors == 0 for trace in search(shop, "frontend-proxy", limit=100))
 
 
+def test_only_the_calls_that_fail_are_said_to_fail(shop: EmbeddedWorld) -> None:
+    """A component that is away fails who asks it, and no other operation of theirs."""
+    world = shop.fork()
+    world.cluster.patch(
+        "deployments.apps", "product-reviews", {"spec": {"replicas": 0}}, namespace="astronomy-shop"
+    )
+    world.advance(400.0)
+    query = (
+        'sum by (span_name) (rate(traces_span_metrics_calls_total{status_code="STATUS_CODE_ERROR"}[3m])) > 0'
+    )
+    failing = {
+        str(dict(labels)["span_name"])
+        for labels, _, _ in world.telemetry.metrics.query(query, world.now() // 1000).series
+    }
+    assert failing
+    assert all("eview" in name or "ssistant" in name for name in failing), failing
+
+
+def test_what_comes_after_a_call_that_fails_is_not_said_to_fail(shop: EmbeddedWorld) -> None:
+    """Half of the calls to quote are refused: whatever checkout does later it does half as often, and well."""
+    world = shop.fork()
+    selector = world.cluster.get("services", "quote", "astronomy-shop")["spec"]["selector"]
+    idle = {"name": "idle", "image": "busybox", "command": ["sleep", "99999"]}
+    stranger = {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": "stranger", "labels": selector},
+        "spec": {"containers": [idle]},
+    }
+    world.cluster.create(stranger, namespace="astronomy-shop")
+    world.advance(400.0)
+    query = 'sum by (service_name, span_name) (rate(traces_span_metrics_calls_total{status_code="STATUS_CODE_ERROR"}[3m])) > 0'
+    rows = world.telemetry.metrics.query(query, world.now() // 1000).series
+    failing = {(str(dict(labels)["service_name"]), str(dict(labels)["span_name"])) for labels, _, _ in rows}
+    assert failing == {
+        ("shipping", "POST /getquote"),
+        ("shipping", "POST /get-quote"),
+        ("checkout", "POST /get-quote"),
+        ("checkout", "/oteldemo.CheckoutService/PlaceOrder"),
+        ("frontend", "/oteldemo.CheckoutService/PlaceOrder"),
+        ("frontend", "POST /api/checkout"),
+        ("frontend-proxy", "POST /api/checkout"),
+    }
+
+
+def test_who_is_forgotten_is_not_said_to_have_been_away(shop: EmbeddedWorld) -> None:
+    """Of pods that ended hours ago nobody knows any more whether they answered."""
+    world = shop.fork()
+    before = world.now()
+    note = {"spec": {"template": {"metadata": {"annotations": {"again": "1"}}}}}
+    world.cluster.patch("deployments.apps", "postgresql", note, namespace="astronomy-shop")
+    world.advance(3 * 3600.0)
+    world.cluster.patch("deployments.apps", "quote", note, namespace="astronomy-shop")
+    world.advance(60.0)
+    query = 'sum by (service_name) (rate(traces_span_metrics_calls_total{status_code="STATUS_CODE_ERROR"}[3m])) > 0'
+    assert not world.telemetry.metrics.query(query, before // 1000).series
+
+
+def test_a_refused_login_fails_its_own_statements_alone(shop: EmbeddedWorld) -> None:
+    world = shop.fork()
+    (pod,) = (
+        each
+        for each in world.cluster.list("pods", "astronomy-shop")
+        if each["metadata"]["name"].startswith("postgresql-")
+    )
+    change = ["psql", "-U", "root", "-d", "otel", "-c", "ALTER USER otelu WITH PASSWORD 'x9'"]
+    assert world.cluster.exec("astronomy-shop", pod["metadata"]["name"], change).stdout == "ALTER ROLE\n"
+    world.advance(300.0)
+    found = [trace for trace in search(world, "product-reviews", limit=20) if trace.errors]
+    assert found
+    for trace in found:
+        (deepest,) = (
+            span
+            for span in trace.spans
+            if span.failed and not any(s.parent_id == span.span_id for s in trace.spans)
+        )
+        assert (deepest.service, deepest.operation) == ("product-reviews", "select")
+    assert not any(
+        trace.errors
+        for trace in search(world, "product-catalog", limit=20)
+        if "product-reviews" not in trace.services
+    )
+
+
 def test_stores_and_collectors_write_no_spans(shop: EmbeddedWorld) -> None:
     silent = {"valkey-cart", "postgresql", "kafka", "opensearch", "otel-collector-agent", "load-generator"}
     assert not silent & set(shop.telemetry.traces.services())

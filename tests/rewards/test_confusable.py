@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sregym_env import apps
+from sregym_env.rewards.details import _among
 from sregym_env.rewards.judge import SpecJudge
 from sregym_env.rewards.labelled.specs import specs
 from sregym_env.rewards.reading.clauses import others_say, undoes
@@ -151,3 +152,10 @@ def test_what_undoes_points_at_nothing_else() -> None:
     assert undoes("but i have seen nothing that would prove it.")
     assert not undoes("it does not happen on other nodes.")
     assert not undoes("no container until it exists.")
+
+
+def test_an_image_may_be_named_without_its_tag() -> None:
+    known = {"reg.example.io/shop/produt-reviews:main-1d586f7"}
+    assert _among("reg.example.io/shop/produt-reviews", known)
+    assert not _among("reg.example.io/shop/product-reviews", known)
+    assert not _among("produt", known)

@@ -60,6 +60,19 @@ def test_scripts(shell: Shell, script: str, stdout: str, code: int) -> None:
 
 
 @pytest.mark.parametrize(
+    ("script", "said"),
+    [
+        ("exec sh -c 'echo a b'", "a b\n"),
+        ("exec -a name sh -c 'echo a'", "a\n"),
+        ("exec -- echo -c -l", "-c -l\n"),
+        ("mkdir -p d; echo 123 > d/f; du -x -a d | wc -l", "2\n"),
+    ],
+)
+def test_options_of_exec_and_du(script: str, said: str) -> None:
+    assert Shell(Files(), {}).run(script).stdout == said
+
+
+@pytest.mark.parametrize(
     ("script", "error"),
     [
         ("nosuch", "nosuch: command not found"),

@@ -70,6 +70,28 @@ def test_without_a_terminal(
     assert (turn.stdout, turn.exit_code) == (out, code)
 
 
+@pytest.mark.parametrize(
+    ("image", "argv", "said"),
+    [
+        ("busybox", ["sh", "-c", "nosuch"], "sh: nosuch: not found\n"),
+        ("busybox", ["/bin/sh", "-c", "cd /nope"], "sh: cd: can't cd to /nope: No such file or directory\n"),
+        ("python:3.12", ["sh", "-c", "nosuch"], "sh: 1: nosuch: not found\n"),
+        ("python:3.12", ["sh", "-c", "cd /nope"], "sh: 1: cd: can't cd to /nope\n"),
+        ("python:3.12", ["bash", "-c", "nosuch"], "bash: line 1: nosuch: command not found\n"),
+    ],
+)
+def test_a_shell_complains_in_its_own_name(image: str, argv: list[str], said: str) -> None:
+    world = started(image=image, command=["sleep", "3600"])
+    done = world.cluster.exec("default", "p", argv)
+    assert done.stderr == said
+
+
+def test_an_entrypoint_that_hands_over_keeps_options() -> None:
+    world = started(image="curlimages/curl:8.10.1", args=["sh", "-c", "echo hi; nosuch"])
+    world.advance(5.0)
+    assert world.cluster.logs("default", "p").splitlines()[:2] == ["hi", "sh: nosuch: not found"]
+
+
 def test_with_a_terminal_there_are_prompts_and_echo(ctx: ProcessContext) -> None:
     turn = talk(ctx, ["sh"], "cd /tm", "p\r", "echh\x7fo hi\r", "sleep 9\x03", "exit 4\r", tty=True)
     assert turn.stdout == (

@@ -31,6 +31,37 @@ def cluster() -> SimCluster:
     return made
 
 
+@pytest.mark.parametrize("target", ["", "wait"])
+@pytest.mark.parametrize("volume", ["", "missing"])
+def test_a_pod_that_waits_can_be_looked_into(target: str, volume: str) -> None:
+    """What keeps a pod's own containers from starting keeps nobody from its first one, and voids no status."""
+    world = bare_cluster()
+    spec = {
+        **POD["spec"],
+        "initContainers": [{"name": "wait", "image": "busybox", "command": ["sleep", "9999"]}],
+    }
+    if volume:
+        spec["volumes"] = [{"name": "v", "secret": {"secretName": volume}}]
+    world.cluster.create({**POD, "spec": spec}, namespace="default")
+    world.advance(20.0)
+    container = {
+        "name": "d",
+        "image": "busybox",
+        "command": ["sh", "-c", "ps"],
+        "targetContainerName": target,
+    }
+    add(world.cluster, **{key: value for key, value in container.items() if value})
+    world.advance(10.0)
+    status = world.cluster.get("pods", "p", "default")["status"]
+    assert status["phase"] == "Pending"
+    (shown,) = status["ephemeralContainerStatuses"]
+    if volume:
+        assert "waiting" in shown["state"]
+    else:
+        assert shown["state"]["terminated"]["exitCode"] == 0
+        assert ("sleep 9999" in world.cluster.logs("default", "p", container="d")) is bool(target)
+
+
 def test_defaults_are_set(cluster: SimCluster) -> None:
     added = cluster.get("pods", "p", "default")["spec"]["ephemeralContainers"][0]
     assert (added["imagePullPolicy"], added["terminationMessagePath"]) == ("Always", "/dev/termination-log")

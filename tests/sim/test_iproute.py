@@ -122,6 +122,24 @@ def test_a_pod_may_not_change_its_interface(desk: Workstation) -> None:
     assert "tunl0" not in inside(desk, "ifconfig")
 
 
+def test_netstat_has_the_routes_of_route(desk: Workstation) -> None:
+    shown = on(desk, "netstat -rn").splitlines()
+    assert shown[:2] == [
+        "Kernel IP routing table",
+        "Destination     Gateway         Genmask         Flags   MSS Window  irtt Iface",
+    ]
+    assert shown[2].split() == ["0.0.0.0", "172.18.0.1", "0.0.0.0", "UG", "0", "0", "0", "eth0"]
+    assert len(shown) == len(on(desk, "ip route").splitlines()) + 2
+
+
+def test_rules_are_saved_chain_by_chain(desk: Workstation) -> None:
+    desk.run(f"kubectl scale deploy geo -n {APP.namespace} --replicas=3; sleep 60")
+    saved = desk.run("ssh sre-worker iptables-save -t nat").text.splitlines()
+    chains = [line.split()[1] for line in saved if line.startswith("-A KUBE-")]
+    runs = [chain for at, chain in enumerate(chains) if at == 0 or chains[at - 1] != chain]
+    assert len(runs) == len(set(runs)) and any(chain.startswith("KUBE-SEP-") for chain in runs)
+
+
 def test_rules_of_a_service_that_stays_on_its_machine(world: EmbeddedWorld, desk: Workstation) -> None:
     name = f'"{APP.namespace}/geo'
     where = world.cluster.list("pods", APP.namespace, label_selector="io.kompose.service=geo")[0]["spec"][

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
 
 from sregym_env.cluster.identity import ADMIN
-from sregym_env.runtime.clock import DAY
+from sregym_env.kube.durations import parse_rfc3339
+from sregym_env.runtime.clock import DAY, SECOND
 from sregym_env.sim import apiserver
 from sregym_env.sim.bringup.deploy import bare_cluster
 from sregym_env.sim.embedded import EmbeddedWorld
@@ -70,6 +72,21 @@ def test_every_container_of_the_node_starts_again_at_the_same_moment(world: Embe
     world.run_until(up + 23 * DAY + 60_000_000)
     assert "1 (23d ago)" in shell.run("kubectl get pods -A").text
     assert "Rebooted" not in shell.run("kubectl get events").text
+
+
+def test_what_tells_when_a_machine_booted_agrees(world: EmbeddedWorld) -> None:
+    power.reboot(world, NODE, outage=75.0)
+    world.advance(300.0)
+    desk = Workstation(world, ADMIN)
+    started = containers(world, here=True)[0]["state"]["running"]["startedAt"]
+    since = desk.run(f"ssh {NODE} uptime -s").text.strip().replace(" ", "T") + "Z"
+    status = desk.run(f"ssh {NODE} systemctl show kubelet; ssh {NODE} journalctl -u kubelet").text
+    begun = re.search(r"(\d\d:\d\d:\d\d) \S+ systemd\[1\]: Started kubelet", status)
+    assert since < started and begun is not None and begun[1] <= started[11:19]
+    ((_, _, values),) = world.telemetry.metrics.query(
+        f'node_boot_time_seconds{{node="{NODE}"}}', int(world.now() // 1000)
+    ).series
+    assert float(values[0]) == pytest.approx(parse_rfc3339(since) // SECOND, abs=1)
 
 
 @pytest.mark.parametrize(("outage", "noticed"), [(30.0, False), (75.0, True)])

@@ -65,7 +65,11 @@ def source(run: Interpreter, args: list[Any]) -> int:
 
 def exec_(run: Interpreter, args: list[Any]) -> int:
     """``exec [command...]``; redirections without a command stay for the rest of the script."""
-    words = [word for word in args if word not in ("-c", "-l", "--")]
+    words = list(args)
+    while words and words[0] in ("-c", "-l", "-cl", "-lc", "-a", "--"):
+        if words.pop(0) == "-a":
+            # What the command is told it is called.
+            words = words[1:]
     if not words:
         return 0
     raise Exit(run.program(words), asked=True)

@@ -261,11 +261,11 @@ def _content_kind(data: bytes) -> str:
 
 
 def du(args: list[str], call: Call) -> ExecResult:
-    """``du [-abchs] [-d depth] [file...]``."""
+    """``du [-abchsx] [-d depth] [file...]``; there is one file system, and no file has two names."""
     try:
         given, operands = options(
             args,
-            "abchksmd:",
+            "abchksmd:xlDHLP",
             {
                 "max-depth": "d:",
                 "human-readable": "h",
@@ -274,6 +274,10 @@ def du(args: list[str], call: Call) -> ExecResult:
                 "bytes": "b",
                 "apparent-size": "p",
                 "total": "c",
+                "one-file-system": "x",
+                "count-links": "l",
+                "dereference": "L",
+                "no-dereference": "P",
             },
         )
     except UsageError as error:

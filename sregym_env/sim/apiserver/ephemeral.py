@@ -41,8 +41,8 @@ def _allowed(old: Manifest, made: list[Manifest]) -> list[FieldError]:
     """Complaints about the containers as they would be."""
     errors = []
     spec = old["spec"]
-    others = [container["name"] for container in spec["containers"]]
-    taken = {*others, *(container["name"] for container in spec.get("initContainers") or ())}
+    others = {container["name"] for container in (*spec["containers"], *(spec.get("initContainers") or ()))}
+    taken = set(others)
     for index, container in enumerate(made):
         where = f"{_WHERE}[{index}]"
         name, target = container.get("name", ""), container.get("targetContainerName", "")

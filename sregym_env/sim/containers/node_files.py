@@ -29,13 +29,25 @@ _FAMILIES = {"Ubuntu": "ubuntu", "Debian": "debian", "Rocky": "rocky", "Amazon":
              "Talos": "talos", "Container-Optimized": "cos"}  # fmt: skip
 
 
+_NAMES = {
+    "Rocky": "Rocky Linux", "Amazon": "Amazon Linux", "Flatcar": "Flatcar Container Linux by Kinvolk",
+    "Debian": "Debian GNU/Linux", "Container-Optimized": "Container-Optimized OS",
+}  # fmt: skip
+"""What a system calls itself without its version."""
+_QUOTED = {family: f'"{family}"' for family in ("rocky", "amzn")}
+"""Those that put their identifier in quotation marks."""
+
+
 def _os_release(os_image: str) -> str:
     if os_image == OS_IMAGE:
         return _OS_RELEASE
     words = os_image.split()
+    name = _NAMES.get(words[0], words[0])
     number = next((word.strip("()v") for word in words if word.strip("()v")[:1].isdigit()), "")
+    # Point releases, and the builds of what has only these, are in no VERSION_ID.
+    number = ".".join(number.split(".")[: {"Ubuntu": 2, "Amazon": 1}.get(words[0], 3)])
     family = _FAMILIES.get(words[0], "linux")
-    lines = [f'PRETTY_NAME="{os_image}"', f'NAME="{words[0]}"', f"ID={family}"]
+    lines = [f'PRETTY_NAME="{os_image}"', f'NAME="{name}"', f"ID={_QUOTED.get(family, family)}"]
     if number:
         lines.append(f'VERSION_ID="{number}"')
     return "\n".join(lines) + "\n"

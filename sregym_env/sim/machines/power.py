@@ -13,10 +13,10 @@ from sregym_env.runtime.clock import MINUTE, seconds
 from sregym_env.sim import apiserver
 from sregym_env.sim.machines import heartbeats, leaders, nodes
 from sregym_env.sim.machines.kubelet import reboots
-from sregym_env.sim.machines.kubelet.directories import READ_ONLY
 from sregym_env.sim.network import addressing
 from sregym_env.sim.programs.machine import kubelet_unit, time_service
 from sregym_env.sim.world import Handler, SimWorld
+from sregym_env.sim.world.figures import read_only
 from sregym_env.sim.world.plan import ClusterPlan, Upkeep
 
 UNSCHEDULABLE = "node.kubernetes.io/unschedulable"
@@ -46,7 +46,8 @@ def boot(world: SimWorld, name: str) -> None:
     if not off(world, name) or world.store.get("nodes", "", name) is None:
         return
     del world.memory[f"{kubelet_unit.OFF}{name}"]
-    world.memory[f"node.booted:{name}"] = world.now()
+    # Its kubelet runs from now on, and its kernel did some seconds ago.
+    world.memory[f"node.booted:{name}"] = world.now() - kubelet_unit.AFTER_BOOT
     world.memory[f"{_CUT}{name}"] = True
     kubelet_unit.boot(world, name)
     time_service.boot(world, name)
@@ -176,7 +177,7 @@ def retire(world: SimWorld, upkeep: Upkeep) -> None:
     name = upkeep.subject
     if _holds_data(world, name) or world.store.get("nodes", "", name) is None:
         return
-    world.memory[f"{READ_ONLY}{name}"] = world.now()
+    world.memory[read_only(name)] = world.now()
     drain(world, name)
     node = world.store.get("nodes", "", name)
     assert node is not None, "a drain deletes no node"

@@ -6,7 +6,7 @@ each operation, how many were made, how many were answered, and how many of thes
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from sregym_env.cluster.app import App
@@ -17,9 +17,13 @@ from sregym_env.sim.programs.services.settings import ServiceSettings
 from sregym_env.sim.programs.services.steps import Ask, Handler, LookAside, Step, Together, When
 from sregym_env.sim.world import SimWorld
 from sregym_env.sim.world.process import Process
+from sregym_env.sim.world.simworld import ENDED_KEPT
 
 CALL_EFFORT = 6.0
 """What it costs to follow a call (units of ``runtime/effort.py``)."""
+
+TURNS = 4
+"""Times, at most, that it is found out what everybody is asked, from what they were found to be asked before."""
 
 MOSTLY = 0.4
 """Share of its own time from which on a service waits for little else than a call."""
@@ -68,6 +72,11 @@ class Node:
     """By the identity of the step."""
     refused: float = 0.0
     """Share of the requests that fail here although all calls went well."""
+
+    @property
+    def well(self) -> bool:
+        """Whether every request that it serves succeeds."""
+        return self.ok >= 1.0 - 1e-9
 
     @property
     def process(self) -> Process:
@@ -121,18 +130,47 @@ class Graph:
         self.state = state
         self.nodes: dict[NodeKey, Node] = {}
         self._offered: dict[NodeKey, float] = {}
+        self._sure: dict[NodeKey, float] = {}
+        self._apart: set[NodeKey] = set()
+        """Whose own share of failures is known."""
         self._fallible: dict[str, bool] = {}
+        self._forgotten = state.end < world.clock - ENDED_KEPT
+        """Whether who ran then and has ended since is not known any more."""
+        self._running = {
+            place.name
+            for run in (readings.runs if self._forgotten else ())
+            if run.process.started_at <= state.start < run.ended and (place := readings.place(run.process))
+        }
         for served in state.served:
             self._add(world, served)
         for journey in state.journeys:
             self._refine(journey)
+        self._blamed: set[Place] = set()
         order = [component.name for component in reversed(app.components)]
         rank = {name: index for index, name in enumerate(order)}
         ordered = sorted(self.nodes.values(), key=lambda node: (rank.get(node.place.name, 0), node.operation))
-        for node in ordered:
-            self._expect(node)
+        if all(node.well for node in ordered):
+            for node in ordered:
+                self._expect(node, {}, {})
+        else:
+            self._ask_around(ordered)
+            self._tell_apart()
+            stores = [self._suspect(node) for node in ordered if not node.well]
+            self._blamed.update(store.place for store in stores if store is not None)
+            self._ask_around(ordered)
         for node in ordered:
             self._follow(node)
+
+    def _ask_around(self, ordered: Sequence[Node]) -> None:
+        """Note what everybody is asked: of several calls in a row the first that is not answered ends them."""
+        self._offered, self._sure = {}, {}
+        for _ in range(TURNS):
+            offered, sure = self._offered, self._sure
+            self._offered, self._sure = {}, {}
+            for node in ordered:
+                self._expect(node, offered, sure)
+            if self._offered == offered:
+                break
 
     def _add(self, world: SimWorld, served: Served) -> None:
         if served.place.name not in self.app.by_name or served.rate <= 0.0:
@@ -163,7 +201,63 @@ class Graph:
         """At the entry, what users of a journey meet is known apart."""
         node = self.entry(journey.name)
         if node is not None and journey.rate > 0.0:
-            node.ok, node.latency = journey.ok, min(journey.latency, max(node.latency, journey.latency))
+            usual, node.ok, node.latency = node.latency, journey.ok, journey.latency
+            self._apart.add((node.place.name, node.operation))
+            self._pass_on(node, usual)
+
+    def _pass_on(self, node: Node, usual: float) -> None:
+        """Behind a proxy at the entry the same is known of whoever nobody else asks.
+
+        ``usual``: what a request takes at the entry on the mean of all operations.
+        """
+        if node.process.program != envoy.Envoy.name or node.handler is None:
+            return
+        for ask in steps_of(node.handler, node.process):
+            if not isinstance(ask, Ask):
+                continue
+            behind = self.nodes.get(self.asked(self.callee(node.place.name, ask.peer), ask))
+            if behind is None or behind.rate > 1.02 * node.rate:
+                continue
+            self._apart.add((behind.place.name, behind.operation))
+            # What the proxy alone spoils is none of those behind it.
+            behind.ok = 1.0 if behind.ok >= 1.0 - 1e-9 else min(1.0, node.ok * node.rate / behind.rate)
+            behind.latency = max(node.latency - max(usual - behind.latency, 0.0), 0.5 * node.latency)
+
+    def _tell_apart(self) -> None:
+        """Of a process one share of failures is known for all of its operations: tell these apart by whom each cannot do without.
+
+        Leaves come first, so that what is found of them counts for those who ask them.
+        """
+        of: dict[str, list[Node]] = {}
+        for key, node in self.nodes.items():
+            if key not in self._apart and node.handler is not None:
+                of.setdefault(node.place.name, []).append(node)
+        for component in self.app.components:
+            nodes = of.get(component.name, [])
+            served = sum(node.rate * node.ok for node in nodes)
+            if all(node.well for node in nodes):
+                continue
+            most = {id(node): self._most(node) for node in nodes}
+            possible = sum(node.rate * most[id(node)] for node in nodes)
+            if served <= 1.02 * possible:
+                for node in nodes:
+                    node.ok = 0.0 if served <= 0.0 else min(1.0, most[id(node)] * served / possible)
+
+    def _most(self, node: Node) -> float:
+        """The largest share of its requests in which an operation can succeed, with those that it asks as they are."""
+
+        def take(ask: Ask, missed: bool, alive: float) -> float:
+            key = self.asked(self.callee(node.place.name, ask.peer), ask)
+            callee = self.nodes.get(key)
+            if missed or ask.lost.then == "ignore":
+                return 1.0
+            if callee is None:
+                return 0.0
+            share = self._share(node, callee, self._offered.get(key, 0.0), self._sure.get(key, 0.0))
+            # A store's share of successes is that of all who ask it.
+            return share * (1.0 if callee.handler is None and callee.ok > 0.0 else callee.ok)
+
+        return 0.0 if node.handler is None else through(steps_of(node.handler, node.process), 1.0, take)
 
     def entry(self, journey: str) -> Node | None:
         """What serves a journey's requests; None where nothing does."""
@@ -208,8 +302,8 @@ class Graph:
         full = (component, f"{ask.operation} {ask.of}")
         return full if ask.of and full in self.nodes else (component, ask.operation)
 
-    def _expect(self, node: Node) -> None:
-        """Note what a node would ask of others if everybody answered who serves at all."""
+    def _expect(self, node: Node, offered: Mapping[NodeKey, float], sure: Mapping[NodeKey, float]) -> None:
+        """Note what a node asks of others, who answer as far as can be told from what they were asked as noted before."""
         if node.handler is None:
             return
 
@@ -218,11 +312,31 @@ class Graph:
             key = self.asked(self.callee(node.place.name, ask.peer), ask)
             self._offered[key] = self._offered.get(key, 0.0) + alive
             callee = self.nodes.get(key)
+            if node.well and not missed:
+                self._sure[key] = self._sure.get(key, 0.0) + alive
             if missed or ask.lost.then == "ignore":
                 return 1.0
-            return 0.0 if callee is None else callee.ok
+            if callee is None:
+                return 1.0 if node.well else 0.0
+            known = key in offered
+            share = self._share(node, callee, offered[key], sure.get(key, 0.0)) if known else 1.0
+            return share * self._met(node, ask, callee)
 
         through(steps_of(node.handler, node.process), node.rate, take)
+
+    def _unknown(self, ask: Ask, component: str) -> bool:
+        """Whether nothing is to be told of a call by whoever does well, though nobody is known who answers it: it does without, or
+        who answered is forgotten."""
+        return ask.lost.then != "ignore" or (self._forgotten and component not in self._running)
+
+    def _share(self, node: Node, callee: Node, offered: float, sure: float) -> float:
+        """Share of a node's calls that its callee answers. ``sure``: of what it is offered, by those who were always answered."""
+        share = 0.0 if offered <= 0.0 else min(1.0, callee.rate / offered)
+        if share < 1.0:
+            # Whoever serves all its own requests well was always answered; the others have what is left.
+            rest = offered - sure
+            share = 1.0 if node.well or rest <= 0.0 else min(1.0, max(0.0, (callee.rate - sure) / rest))
+        return 1.0 if share > 0.985 else share
 
     def _follow(self, node: Node) -> None:
         if node.handler is None:
@@ -235,17 +349,23 @@ class Graph:
             key = self.asked(name, ask)
             callee = self.nodes.get(key)
             offered = self._offered.get(key, 0.0)
-            share = 0.0 if callee is None or offered <= 0.0 else min(1.0, callee.rate / offered)
-            if share > 0.985:
-                share = 1.0
-            if missed and callee is None:
+            if callee is None:
+                share = 0.0
+            elif missed or ask.lost.then == "ignore":
+                share = 0.0 if offered <= 0.0 else min(1.0, callee.rate / offered)
+                share = 1.0 if share > 0.985 else share
+            else:
+                share = self._share(node, callee, offered, self._sure.get(key, 0.0))
+            if callee is None and node.well and not missed and self._unknown(ask, name):
+                ahead = Ahead(ask, name, 0.0, 1.0, 1.0)
+            elif missed and callee is None:
                 # Either everything is in the cache, or the database is not to be reached: what is left over will tell.
                 doubtful.append((ask, name))
                 ahead = Ahead(ask, name, 0.0, 1.0, 1.0)
             elif missed:
                 ahead = Ahead(ask, name, share, 1.0, 1.0 if callee is None else callee.ok)
             else:
-                ahead = Ahead(ask, name, 1.0, share, 0.0 if callee is None else callee.ok)
+                ahead = Ahead(ask, name, 1.0, share, 0.0 if callee is None else self._met(node, ask, callee))
             node.calls[id(ask)] = ahead
             return ahead.kept
 
@@ -261,6 +381,35 @@ class Graph:
             node.calls[id(slowest.ask)] = replace(slowest, answered=slowest.answered * left, given_up=True)
             left = 1.0
         node.refused = 1.0 - left
+
+    def _met(self, node: Node, ask: Ask, callee: Node) -> float:
+        """Share of the answered calls that succeed for this caller.
+
+        What a store makes of everybody's calls is known as one share: nothing of it fell on whoever serves all its own requests
+        well, and more on whoever serves fewer than that.
+        """
+        if callee.handler is not None or not 0.0 < callee.ok < 1.0 - 1e-6:
+            return callee.ok
+        if ask.lost.then == "ignore":
+            # Whether these went well is not to be seen from what it serves, but perhaps from whom the others blame.
+            return 1.0 if node.well and callee.place in self._blamed else callee.ok
+        if node.well:
+            return 1.0
+        return min(callee.ok, node.ok) if callee is self._suspect(node) else callee.ok
+
+    def _suspect(self, node: Node) -> Node | None:
+        """The store by which most of what a node fails to do can be explained."""
+        found: list[Node] = []
+
+        def take(ask: Ask, missed: bool, alive: float) -> float:
+            store = self.nodes.get(self.asked(self.callee(node.place.name, ask.peer), ask))
+            if store is not None and store.handler is None and not missed and 0.0 < store.ok < 1.0 - 1e-6:
+                found.append(store)
+            return 1.0
+
+        if node.handler is not None:
+            through(steps_of(node.handler, node.process), 1.0, take)
+        return min(found, key=lambda store: store.ok, default=None)
 
     def _slowest(self, node: Node) -> Ahead | None:
         """The call without which a node cannot do and for which it waits most of its time."""

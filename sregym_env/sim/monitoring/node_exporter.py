@@ -18,6 +18,7 @@ from sregym_env.sim.network import conntrack
 from sregym_env.sim.programs.machine import time_service
 from sregym_env.sim.world import wallclock
 from sregym_env.sim.world.figures import FOR_USERS, disk_used, losing
+from sregym_env.sim.world.kernels import build_of
 
 JOB = Job("node-exporter")
 
@@ -127,7 +128,9 @@ def _written(question: Question, node: str, times: Times) -> Values:
 
 
 def _boot(question: Question, node: str, times: Times) -> Iterator[tuple[Mapping[str, str], Values]]:
-    yield {}, steady(times, _booted(question, node) // SECOND)
+    made = _booted(question, node)
+    last = question.world.memory.get(f"node.booted:{node}", made)
+    yield {}, np.where(times >= last, float(last // SECOND), float(made // SECOND))
 
 
 def _ahead(question: Question, node: str, times: Times) -> Values:
@@ -157,11 +160,14 @@ def _estimated(question: Question, node: str, times: Times) -> Iterator[tuple[Ma
 def _uname(question: Question, node: str, times: Times) -> Iterator[tuple[Mapping[str, str], Values]]:
     info = nodes(question)[node][0].obj.get("status", {}).get("nodeInfo") or {}
     machine = {"amd64": "x86_64", "arm64": "aarch64"}.get(info.get("architecture", ""), "x86_64")
+    release = info.get("kernelVersion", "")
     told = {
+        "domainname": "(none)",
         "machine": machine,
         "nodename": node,
-        "release": info.get("kernelVersion", ""),
+        "release": release,
         "sysname": "Linux",
+        "version": build_of(release).version,
     }
     yield told, steady(times, 1.0)
 

@@ -422,7 +422,7 @@ class _Maker:
             self._telling = outer
             end += way
         else:
-            end, ok = now + self._around(callee.latency + 2 * _WAY), self._draw() < callee.ok
+            end, ok = now + self._around(callee.latency + 2 * _WAY), self._draw() < ahead.ok
         if writes:
             tags: list[Tag] = [("span.kind", "client"), ("component", self._component(node))]
             if ahead.callee and not writes_spans(self._graph.app, self._tracing, ahead.callee):

@@ -204,6 +204,28 @@ def _shell(ctx: ProcessContext, console: Console, command: str) -> Turn:
     return Turn(after, output + (prompt(ctx, after) if console.tty else ""), errors, seconds=visit.seconds)
 
 
+def in_name(ctx: ProcessContext, argv: Sequence[str], result: ExecResult) -> ExecResult:
+    """What a shell with a script (``sh -c ...``) has printed, its complaints in its own name."""
+    name = argv[0].rpartition("/")[2]
+    if name not in _SHELLS or "-c" not in argv[1:] or not result.stderr:
+        return result
+    script = argv[argv.index("-c") + 1] if argv[-1] != "-c" else ""
+
+    def own(text: str) -> str:
+        said = _named(ctx, name, text)
+        return in_line_one(said, script) if name == "bash" else said
+
+    chunks = tuple((stream, text if stream == 1 else own(text)) for stream, text in result.chunks)
+    return replace(result, stderr=own(result.stderr), chunks=chunks)
+
+
+def in_line_one(errors: str, script: str) -> str:
+    """Bash's complaints about a script of one line, which it numbers where nobody types."""
+    if "\n" in script:
+        return errors
+    return re.sub(r"^bash: (?!line \d|warning: |-c: )", "bash: line 1: ", errors, flags=re.MULTILINE)
+
+
 def _named(ctx: ProcessContext, argv0: str, errors: str) -> str:
     """The complaints of the interpreter in the name of the shell that runs."""
     if not errors:
@@ -212,10 +234,14 @@ def _named(ctx: ProcessContext, argv0: str, errors: str) -> str:
     errors = re.sub(r"^(?:bash|sh): ", f"{name}: ", errors, flags=re.MULTILINE)
     if name == "bash":
         return errors
-    where = "1: " if ctx.image.toolbox == "debian" else ""
-    return re.sub(
-        rf"^{name}: (.*): command not found$", rf"{name}: {where}\1: not found", errors, flags=re.MULTILINE
-    )
+    debian = ctx.image.toolbox == "debian"
+    where, why = ("1: ", "") if debian else ("", r": \2")
+    for said, own in (
+        (r"(.*): command not found", rf"{where}\1: not found"),
+        (r"cd: (.*): (No such file or directory|Not a directory)", rf"{where}cd: can't cd to \1{why}"),
+    ):
+        errors = re.sub(rf"^{name}: {said}$", f"{name}: {own}", errors, flags=re.MULTILINE)
+    return errors
 
 
 def _mongo(ctx: ProcessContext, console: Console, lines: str) -> Turn:

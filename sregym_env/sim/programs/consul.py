@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any
+from urllib.parse import parse_qs
 
 import orjson
 
@@ -100,7 +102,8 @@ class Consul(Quiet):
         """The HTTP API on 8500."""
         if port != 8500:
             return None
-        path = request.path.partition("?")[0].rstrip("/")
+        path, _, query = request.path.partition("?")
+        path = path.rstrip("/")
         if request.method == "PUT":
             return _write(ctx, path, request.body)
         found = _read(ctx, path)
@@ -110,7 +113,9 @@ class Consul(Quiet):
             )
         if isinstance(found, str) and path in ("", "/ui"):
             return HttpResponse(301, found, {"Location": "/ui/", "Content-Type": "text/html; charset=utf-8"})
-        body = orjson.dumps(found, option=orjson.OPT_INDENT_2).decode()
+        # An agent with ``-dev`` indents whatever it answers.
+        pretty = "-dev" in ctx.process.argv or "pretty" in parse_qs(query, keep_blank_values=True)
+        body = f"{json.dumps(found, indent=4)}\n" if pretty else orjson.dumps(found).decode()
         return HttpResponse(
             200, body, {"Content-Type": "application/json", "X-Consul-Index": _index(ctx)}, 0.0008
         )

@@ -110,7 +110,7 @@ def run(
     failed = _unreadable(ctx, argv)
     if failed:
         return ExecResult(stderr=failed, exit_code=1)
-    result = visit.after(shell.call(list(argv), stdin))
+    result = consoles.in_name(ctx, argv, visit.after(shell.call(list(argv), stdin)))
     if visit.code == visits.GONE:
         return result
     complaints = toolbox.save(visit.ctx, shell)

@@ -166,7 +166,9 @@ def _rules(ctx: ProcessContext) -> Iterator[str]:
             chain = f"KUBE-{'SVL' if portal.local else 'SVC'}-{_hashed(portal.name + portal.protocol)}"
             yield portal.entrance("cluster IP", chain)
             chains += _chain(chain, portal.name, portal.protocol, portal.ends)
-    yield from chains
+    # Rules are printed chain by chain.
+    order = {chain: at for at, chain in enumerate(dict.fromkeys(rule.split()[1] for rule in chains))}
+    yield from sorted(chains, key=lambda rule: order[rule.split()[1]])
 
 
 def _denied(ctx: ProcessContext) -> list[str]:

@@ -15,6 +15,7 @@ from sregym_env.cluster.http import HTTP_REASONS, HttpCall, HttpExchange
 from sregym_env.cluster.streams import ExecResult
 from sregym_env.runtime.clock import SECOND
 from sregym_env.runtime.numbers import whole
+from sregym_env.runtime.streams import keyed_bits
 from sregym_env.shell.commands import names
 from sregym_env.shell.commands.curl import curl
 from sregym_env.shell.shell import Shell
@@ -28,7 +29,7 @@ from sregym_env.sim.processes.context import ProcessContext
 from sregym_env.sim.processes.exchange import Exchange
 from sregym_env.sim.programs import devices, iproute
 from sregym_env.sim.programs.defaults import CLOSED, ONCE
-from sregym_env.sim.programs.machine import commands
+from sregym_env.sim.programs.machine import commands, kubelet_unit, records
 from sregym_env.sim.world import interfaces
 from sregym_env.sim.world.strain import lacking_of
 
@@ -434,14 +435,54 @@ def _ping(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) ->
     return ExecResult(head + lines + tail, exit_code=int(lost), seconds=found.latency + count - 1 + last)
 
 
-def listening(ctx: ProcessContext) -> list[int]:
-    """The TCP ports on which a pod's processes accept connections."""
+class Server(NamedTuple):
+    """Who accepts connections on a TCP port."""
+
+    port: int
+    who: tuple[str, int] | None
+    """Its name and number, for those who may see them."""
+    address: str = "*"
+
+
+def listening(ctx: ProcessContext) -> list[Server]:
+    """The TCP ports on which somebody accepts connections in a process's network, which is its pod's or its machine's."""
     world, process = ctx.world, ctx.process
-    ports: list[int] = []
-    for other in world.processes.values():
-        if other.key[0] == process.key[0]:
-            ports.extend(port for port in other.listening if port and port not in ports)
-    return sorted(ports)
+    ctx.unnoted()
+    if not process.host_network:
+        found: dict[int, Server] = {}
+        for other in world.processes.values():
+            if other.key[0] == process.key[0]:
+                for port in other.listening:
+                    seen = (process.binary.rpartition("/")[2], 1) if port in process.listening else None
+                    found.setdefault(port, Server(port, seen))
+        return sorted(each for each in found.values() if each.port)
+    everybody = not process.namespace
+    servers = _daemons(ctx) if everybody else [each._replace(who=None) for each in _daemons(ctx)]
+    for pid, other in records.numbered(world, process.node):
+        if other.host_network:
+            name = (other.binary.rpartition("/")[2] or other.program, pid)
+            own = (name[0], 1) if other.key == process.key else None
+            servers += [Server(port, name if everybody else own) for port in other.listening if port]
+    return sorted(servers, key=lambda each: each.port)
+
+
+def listening_ports(ctx: ProcessContext) -> list[int]:
+    """Their ports alone, each once, sorted."""
+    return sorted({each.port for each in listening(ctx)})
+
+
+def _daemons(ctx: ProcessContext) -> list[Server]:
+    """A machine's own: who logs people in, the container runtime, and its kubelet while it runs."""
+    world, node = ctx.world, ctx.process.node
+    streams = 32_768 + keyed_bits("containerd", node) % 28_000
+    found = [
+        Server(22, ("sshd", records.PIDS["sshd"]), "0.0.0.0"),
+        Server(streams, ("containerd", records.PIDS["containerd"]), "127.0.0.1"),
+    ]
+    if kubelet_unit.runs(world, node):
+        who = ("kubelet", records.pid_of(world, node))
+        found += [Server(10250, who), Server(10248, who, "127.0.0.1")]
+    return found
 
 
 MOST_TAKEN = 20_000
@@ -482,7 +523,9 @@ def _netstat(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell)
     flags = "".join(word[1:] for word in argv[1:] if word.startswith("-") and not word.startswith("--"))
     flags += "".join(word[2] for word in argv[1:] if word in ("--listening", "--all"))
     if argv[0] == "ss" and ("s" in flags or "--summary" in argv):
-        return commands.sockets(ctx, listening(ctx), closed(ctx))
+        return commands.sockets(ctx, len(listening(ctx)), closed(ctx))
+    if argv[0] == "netstat" and ("r" in flags or "--route" in argv):
+        return ExecResult(_routing(_route(ctx, argv, stdin, shell).stdout))
     state = next((argv[at + 1] for at, word in enumerate(argv[:-1]) if word == "state"), "")
     tcp = "u" not in flags or "t" in flags
     servers = tcp and (state in _SERVERS if state else "l" in flags or "a" in flags)
@@ -494,32 +537,40 @@ def _netstat(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell)
         # Without either it shows what stands.
         used = [each for each in used if not each.closed]
     heard = listening(ctx) if servers else []
-    return ExecResult("\n".join((_ss if argv[0] == "ss" else _stat)(ctx, flags, heard, used)) + "\n")
+    lines = list((_ss if argv[0] == "ss" else _stat)(ctx, flags, heard, used))
+    if argv[0] == "ss" and state in ("listening", "time-wait", "established"):
+        # Who asks for one state is not told it on every line.
+        lines = [line.partition(" ")[2].lstrip() for line in lines]
+    return ExecResult("\n".join(lines) + "\n")
 
 
-def _ss(ctx: ProcessContext, flags: str, heard: Sequence[int], used: Sequence[Taken]) -> Iterator[str]:
-    name, own = ctx.process.binary.rpartition("/")[2], ctx.process.ip
+def _ss(ctx: ProcessContext, flags: str, heard: Sequence[Server], used: Sequence[Taken]) -> Iterator[str]:
+    own = ctx.process.ip
     yield "State  Recv-Q Send-Q Local Address:Port  Peer Address:Port Process"
-    for port in heard:
-        who = f'users:(("{name}",pid=1,fd=3))' if port in ctx.process.listening else ""
-        yield f"LISTEN 0      4096               *:{port:<5}            *:*    {who}".rstrip()
+    for port, whose, address in heard:
+        who = f'users:(("{whose[0]}",pid={whose[1]},fd=3))' if whose is not None and "p" in flags else ""
+        peer = "*" if address == "*" else "0.0.0.0"
+        yield f"LISTEN 0      4096   {address:>13}:{port:<5} {peer:>12}:*    {who}".rstrip()
     for each in used:
         kind = "TIME-WAIT" if each.closed else "ESTAB"
         yield f"{kind:<9} 0   0      {own}:{each.port}  {each.address}:{each.to}"
 
 
-def _stat(ctx: ProcessContext, flags: str, heard: Sequence[int], used: Sequence[Taken]) -> Iterator[str]:
-    name, own = ctx.process.binary.rpartition("/")[2], ctx.process.ip
+def _stat(ctx: ProcessContext, flags: str, heard: Sequence[Server], used: Sequence[Taken]) -> Iterator[str]:
+    own = ctx.process.ip
     shown = "servers and established" if "a" in flags else "only servers" if "l" in flags else "w/o servers"
     yield f"Active Internet connections ({shown})"
-    yield "Proto Recv-Q Send-Q Local Address           Foreign Address         State       PID/Program name"
-    for port in heard:
-        who = f"1/{name}" if port in ctx.process.listening else "-"
-        yield f"tcp        0      0 {f':::{port}':<23} {':::*':<23} LISTEN      {who}"
+    told = "p" in flags
+    yield f"Proto Recv-Q Send-Q Local Address           Foreign Address         State       {'PID/Program name' if told else ''}"
+    for port, whose, address in heard:
+        who = "-" if whose is None else f"{whose[1]}/{whose[0]}"
+        here, peer = (f":::{port}", ":::*") if address == "*" else (f"{address}:{port}", "0.0.0.0:*")
+        kind = "tcp6" if address == "*" and ctx.image.toolbox == "debian" else "tcp"
+        yield f"{kind:<5}      0      0 {here:<23} {peer:<23} LISTEN      {who if told else ''}"
     for each in used:
         here, there = f"{own}:{each.port}", f"{each.address}:{each.to}"
         kind = "TIME_WAIT" if each.closed else "ESTABLISHED"
-        yield f"tcp        0      0 {here:<23} {there:<23} {kind:<11} -"
+        yield f"tcp        0      0 {here:<23} {there:<23} {kind:<11} {'-' if told else ''}"
 
 
 def _route(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
@@ -539,6 +590,16 @@ def _route(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -
         where, mask = each.network.network_address, each.network.netmask
         rows.append(f"{where!s:<15} {gateway:<15} {mask!s:<15} {flags:<5} {metric:<6} 0        0 {name}\n")
     return ExecResult(head + "".join(rows))
+
+
+def _routing(routes: str) -> str:
+    """The table of ``route`` as ``netstat -r`` prints it: with a connection's limits in the place of metrics."""
+    head, _, *rows = routes.splitlines()
+    said = [f"{head}\nDestination     Gateway         Genmask         Flags   MSS Window  irtt Iface\n"]
+    for row in rows:
+        to, gateway, mask, flags, *_, name = row.split()
+        said.append(f"{to:<15} {gateway:<15} {mask:<15} {flags:<9} 0 0          0 {name}\n")
+    return "".join(said)
 
 
 def _ifconfig(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:

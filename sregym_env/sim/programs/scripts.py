@@ -291,7 +291,7 @@ class Script(Quiet):
         if argv[0] not in ("sh", "bash") and not argv[0].endswith(("/sh", "/bash")):
             argv = ["sh", *argv]
         with _share(), addressing.inquiring(ctx.world) as inquiry:
-            result = shell.call(argv)
+            result = consoles.in_name(ctx, argv, shell.call(argv))
         for entry in inquiry.settling:
             let_settle(ctx.world, entry)
         toolbox.save(ctx, shell)

@@ -320,7 +320,7 @@ _PEOPLE = (
         for tag in ("3.3.1", "3.3.2", "3.3.3", "3.5.0", "latest")
     ),
     *(
-        _shell_image(reference, 180, ("/bin/zsh",), {**_NETWORK, "zsh": Binary("shell"), "bash": Binary("shell")})
+        _shell_image(reference, 180, ("/bin/zsh",), {**_NETWORK, "openssl": Binary("applet"), "zsh": Binary("shell"), "bash": Binary("shell")})
         for reference in ("nicolaka/netshoot:latest", *(f"nicolaka/netshoot:v0.{minor}" for minor in range(8, 15)))
     ),
     *(

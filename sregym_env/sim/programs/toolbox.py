@@ -39,11 +39,20 @@ from sregym_env.sim.programs import (
     visits,
 )
 from sregym_env.sim.programs.image_tools import format_date
-from sregym_env.sim.programs.machine import commands, crictl, disk_space, kernel_files, time_tools, tracked
+from sregym_env.sim.programs.machine import (
+    commands,
+    crictl,
+    disk_space,
+    kernel_files,
+    records,
+    time_tools,
+    tracked,
+)
 from sregym_env.sim.programs.process_list import Row
 from sregym_env.sim.programs.visits import Visit
 from sregym_env.sim.world import SimWorld
-from sregym_env.sim.world.figures import ContainerFigures
+from sregym_env.sim.world.figures import ContainerFigures, read_only
+from sregym_env.sim.world.kernels import build_of
 from sregym_env.sim.world.process import Process
 from sregym_env.sim.world.strain import full_of
 
@@ -143,11 +152,27 @@ def _program_command(visit: Visit, command: Callable[..., ExecResult], setup: bo
     def call(argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
         if setup and argv[0] == "mongo":
             return mongo_shell.run(visit.ctx, argv, stdin, setup=True)
-        result = command(visit.ctx, argv, stdin)
+        result = command(_with_variables(visit.ctx, shell), argv, stdin)
         visit.take(result.seconds)
         return result
 
     return call
+
+
+_SHELLS_OWN = frozenset(("PATH", "HOME", "HOSTNAME", "PWD", "OLDPWD", "SHLVL", "_"))
+"""Variables that a shell has by itself."""
+
+
+def _with_variables(ctx: ProcessContext, shell: Shell) -> ProcessContext:
+    """A process as its child sees it: with what the shell has exported (``PGPASSWORD=... psql``) in its environment."""
+    process = ctx.process
+    exported = shell.exported
+    env = {name: value for name, value in exported.items() if name in process.env or name not in _SHELLS_OWN}
+    if env == process.env:
+        return ctx
+    child = ProcessContext(ctx.world, evolve(process, env=env))
+    child.on_terminal = ctx.on_terminal
+    return child
 
 
 def _bound(visit: Visit, tool: Tool) -> ShellCommand:
@@ -262,7 +287,7 @@ def _of_kernel(ctx: ProcessContext) -> dict[str, Callable[[], str]]:
             for name, text in kernel_files.of_process(of_container, evolve(process, open_files=0)).items()
         },
         **kernel_files.of_network(
-            process.ip, partial(net_tools.listening, ctx), partial(net_tools.closed, ctx)
+            process.ip, partial(net_tools.listening_ports, ctx), partial(net_tools.closed, ctx)
         ),
         **kernel_files.of_namespace(sysctls(addressing.pod_of(world, process))),
     }
@@ -376,8 +401,7 @@ def visible_processes(ctx: ProcessContext) -> list[tuple[int, Process]]:
     pod = world.store.get("pods", own.namespace, own.pod)
     spec = {} if pod is None else pod["spec"]
     if spec.get("hostPID") or not own.namespace:
-        others = [process for _, process in sorted(world.processes.items()) if process.node == own.node]
-        return [(1000 + 211 * index, process) for index, process in enumerate(others)]
+        return records.numbered(world, own.node)
     if spec.get("shareProcessNamespace"):
         names = [container["name"] for container in spec["containers"]]
         names += [container["name"] for container in spec.get("ephemeralContainers") or ()]
@@ -461,17 +485,28 @@ def _hostname(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell
     return _ok(ctx.process.hostname + "\n")
 
 
+_UNAME_LONG = {
+    "all": "a", "kernel-name": "s", "nodename": "n", "kernel-release": "r", "kernel-version": "v", "machine": "m",
+    "operating-system": "o",
+}  # fmt: skip
+
+
 def _uname(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
-    if "-r" in argv:
-        return _ok(commands.kernel_release(ctx.world, ctx.process.node) + "\n")
-    if "-m" in argv or argv[0] == "arch":
-        return _ok("x86_64\n")
-    if "-a" in argv:
-        release = commands.kernel_release(ctx.world, ctx.process.node)
-        return _ok(
-            f"Linux {ctx.process.hostname} {release} #1 SMP PREEMPT_DYNAMIC Debian 6.1.129-1 x86_64 Linux\n"
-        )
-    return _ok("Linux\n")
+    release = commands.kernel_release(ctx.world, ctx.process.node)
+    busybox = ctx.image.toolbox == "busybox" and bool(ctx.process.namespace)
+    parts = {
+        "s": "Linux", "n": ctx.process.hostname, "r": release, "v": build_of(release).version, "m": "x86_64",
+        "o": "Linux" if busybox else "GNU/Linux",
+    }  # fmt: skip
+    try:
+        given, operands = options(["-m"] if argv[0] == "arch" else list(argv[1:]), "asnrvmpio", _UNAME_LONG)
+    except UsageError as error:
+        return _fail(f"uname: {error}\n")
+    if operands:
+        return _fail(f"uname: extra operand \u2018{operands[0]}\u2019\n")
+    asked = {letter for letter, _ in given} or {"s"}
+    chosen = [text for letter, text in parts.items() if letter in asked or "a" in asked]
+    return _ok(" ".join(chosen or ["unknown"]) + "\n")
 
 
 def _date(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
@@ -542,10 +577,17 @@ def _moment(text: str, now: int) -> int | None:
 
 
 def _mount(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
-    lines = [
-        "overlay on / type overlay (rw,relatime)",
-        "proc on /proc type proc (rw,nosuid,nodev,noexec,relatime)",
-    ]
+    proc = "proc on /proc type proc (rw,nosuid,nodev,noexec,relatime)"
+    if not ctx.process.namespace:
+        ctx.unnoted()
+        mode = "ro" if read_only(ctx.process.node) in ctx.world.memory else "rw"
+        return _ok(
+            f"sysfs on /sys type sysfs (rw,nosuid,nodev,noexec,relatime)\n{proc}\n"
+            "tmpfs on /run type tmpfs (rw,nosuid,nodev,noexec,relatime,size=65536k,mode=755)\n"
+            f"/dev/nvme1n1p1 on / type ext4 ({mode},relatime,errors=remount-ro)\n"
+            "cgroup2 on /sys/fs/cgroup type cgroup2 (rw,nosuid,nodev,noexec,relatime)\n"
+        )
+    lines = ["overlay on / type overlay (rw,relatime)", proc]
     for mount in ctx.process.mounts:
         mode = "ro" if mount.read_only or mount.kind in ("configmap", "secret", "projected") else "rw"
         kind, device = (
@@ -652,10 +694,23 @@ def _no_packages(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Sh
 def _getent(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
     if len(argv) < 3 or argv[1] not in ("hosts", "ahosts", "ahostsv4"):
         return ExecResult(exit_code=2)
-    found = dns.resolved(ctx.world, ctx.process, argv[2])
-    if found.error or not found.addresses:
-        return ExecResult(exit_code=2)
-    return _ok("".join(f"{address:<15} {found.canonical or argv[2]}\n" for address in found.addresses))
+    said, code = "", 0
+    for key in argv[2:]:
+        found = dns.resolved(ctx.world, ctx.process, key)
+        if found.error or not found.addresses:
+            code = 2
+            continue
+        name = found.canonical or key
+        for address in found.addresses:
+            if argv[1] == "hosts":
+                said += f"{address:<15} {name}\n"
+                continue
+            said += "".join(
+                f"{address:<15} {kind:<6} {told}\n"
+                for kind, told in (("STREAM", name), ("DGRAM", ""), ("RAW", ""))
+            )
+            name = ""
+    return ExecResult(said, exit_code=code)
 
 
 _TOTAL = re.compile(r"^total \d+\n", re.MULTILINE)

@@ -14,6 +14,11 @@ def failing(node: str) -> str:
     return f"disk.failing:{node}"
 
 
+def read_only(node: str) -> str:
+    """The ``memory`` key of when the root file system of a machine was mounted read-only, microseconds."""
+    return f"node.readonly:{node}"
+
+
 def losing(node: str) -> str:
     """The ``memory`` key of when packets of a machine were lost: (begin, end, share) each, microseconds; the end of the
     last one is 0 while it goes on."""

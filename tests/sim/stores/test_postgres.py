@@ -206,6 +206,19 @@ def test_connections(world: EmbeddedWorld, words: list[str], said: str) -> None:
     assert done.exit_code == (2 if said else 0)
 
 
+@pytest.mark.parametrize(
+    "script",
+    [
+        "PGPASSWORD=otelp psql -h postgresql -U otelu -d otel -Atc 'select 1'",
+        "export PGPASSWORD=otelp PGUSER=otelu; psql -h postgresql -d otel -Atc 'select 1'",
+        "PGPASSWORD=otelp PGHOST=postgresql PGUSER=otelu PGDATABASE=otel psql -Atc 'select 1'",
+    ],
+)
+def test_a_client_heeds_the_variables_that_it_is_given(world: EmbeddedWorld, script: str) -> None:
+    done = shop.run(world, "postgresql", "sh", "-c", script)
+    assert (done.stdout, done.stderr) == ("1\n", "")
+
+
 def test_a_rotated_password_meets_new_connections_only(world: EmbeddedWorld) -> None:
     assert rows(world, "ALTER USER otelu WITH PASSWORD 'otelp_7k9m2q4x'") == ["ALTER ROLE"]
     world.advance(20.0)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from sregym_env.runtime.clock import seconds
 from sregym_env.sim.machines.kubelet.sync import Sync
+from sregym_env.sim.world.figures import read_only
 
-READ_ONLY = "node.readonly:"
-"""Before a machine's name, in a world's memory: since when its root file system is read-only, microseconds."""
 RETRY = seconds(12)
 """Time between attempts (the pod worker's back-off of 10 s with its jitter)."""
 
@@ -14,7 +13,7 @@ RETRY = seconds(12)
 def ensure(sync: Sync) -> bool:
     """Make them; whether they are there. Pods that were there before the disk went bad have theirs."""
     record = sync.record
-    if record.mounted or record.sandbox_at != 0 or f"{READ_ONLY}{record.node}" not in sync.world.memory:
+    if record.mounted or record.sandbox_at != 0 or read_only(record.node) not in sync.world.memory:
         return True
     text = f"mkdir /var/lib/kubelet/pods/{record.uid}: read-only file system"
     sync.event("Warning", "Failed", f"error making pod data directories: {text}")

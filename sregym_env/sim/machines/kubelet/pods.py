@@ -149,6 +149,7 @@ def forget(world: SimWorld, uid: str) -> None:
 
 def _sync(sync: Sync) -> None:
     metadata = sync.pod["metadata"]
+    _know_ephemeral(sync)
     if "deletionTimestamp" in metadata:
         _terminate(sync, metadata.get("deletionGracePeriodSeconds", 30) * SECOND)
         return
@@ -163,11 +164,12 @@ def _sync(sync: Sync) -> None:
     if not directories.ensure(sync) or not _volumes(sync) or not sandbox.ensure(sync):
         return
     _refresh(sync)
+    # Whoever looks into a pod that does not get ready need not wait until it is.
+    _ephemeral(sync)
     if _initialise(sync):
         policy = sync.spec.get("restartPolicy", "Always")
         for spec in sync.spec["containers"]:
             containers.advance(sync, spec, policy)
-        _ephemeral(sync)
         if _finished(sync):
             _stop_all(sync, _own_grace(sync))
 
@@ -297,10 +299,15 @@ def _initialise(sync: Sync) -> bool:
     return True
 
 
-def _ephemeral(sync: Sync) -> None:
+def _know_ephemeral(sync: Sync) -> None:
+    """Those that have come since: a pod's status tells of them, whatever keeps them from starting."""
     for spec in sync.spec.get("ephemeralContainers", ()):
         if spec["name"] not in sync.record.containers:
             sync.put(containers.first_state(spec, "ephemeral", False))
+
+
+def _ephemeral(sync: Sync) -> None:
+    for spec in sync.spec.get("ephemeralContainers", ()):
         containers.advance(sync, spec, "Never")
 
 

@@ -121,8 +121,34 @@ def _amount(kilobytes: int, unit: str) -> str:
 
 
 def uptime(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
-    """``uptime``."""
-    return ExecResult(_uptime_line(ctx, machine_of(ctx)) + "\n")
+    """``uptime [-p|-s]``."""
+    each = machine_of(ctx)
+    if ctx.image.toolbox == "busybox" and ctx.process.namespace:
+        return ExecResult(_uptime_line(ctx, each) + "\n")
+    try:
+        given, operands = options(list(argv[1:]), "ps", {"pretty": "p", "since": "s"})
+        if operands:
+            raise UsageError(f"extra operand '{operands[0]}'")
+    except UsageError as error:
+        return _failed(f"uptime: {error}\n")
+    asked = {letter for letter, _ in given}
+    if "s" in asked:
+        ahead = ctx.wall() - ctx.now()
+        return ExecResult(format_date(each.booted + ahead, "%Y-%m-%d %T") + "\n")
+    return ExecResult((pretty(ctx.now() - each.booted) if "p" in asked else _uptime_line(ctx, each)) + "\n")
+
+
+def pretty(up: int) -> str:
+    """A time since a machine booted as ``uptime -p`` tells it."""
+    minutes = max(up, 0) // SECOND // 60
+    parts = (
+        ("week", minutes // 10_080),
+        ("day", minutes // 1440 % 7),
+        ("hour", minutes // 60 % 24),
+        ("minute", minutes % 60),
+    )
+    said = [f"{count} {name}{'s' if count != 1 else ''}" for name, count in parts if count]
+    return f"up {', '.join(said) or '0 minutes'}"
 
 
 def _uptime_line(ctx: ProcessContext, each: MachineFigures) -> str:
@@ -534,9 +560,8 @@ def smartctl(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell)
     return ExecResult(head + text + "\n", exit_code=8 if errors else 0)
 
 
-def sockets(ctx: ProcessContext, ports: Sequence[int], closed: int = 0) -> ExecResult:
-    """``ss -s``; ``closed`` connections wait for their port to be free again."""
-    count = len(ports)
+def sockets(ctx: ProcessContext, count: int, closed: int = 0) -> ExecResult:
+    """``ss -s``: ``count`` sockets listen; ``closed`` connections wait for their port to be free again."""
     return ExecResult(
         f"Total: {count + 12}\nTCP:   {count + closed} (estab 0, closed {closed}, orphaned 0, timewait {closed})\n\nTransport Total     IP        IPv6\n"
         f"RAW\t  0         0         0        \nUDP\t  0         0         0        \nTCP\t  {count:<10}{count:<10}0        \n"
@@ -565,7 +590,7 @@ TOOLS: Mapping[str, Tool] = {
 """Commands by name; ``top`` needs to know what is to be seen (:func:`top`)."""
 
 ON_MACHINES = frozenset(
-    "dmesg journalctl systemctl timedatectl chronyc hwclock crictl vmstat ss netstat ip iptables iptables-save sysctl conntrack lsblk".split()
+    "dmesg journalctl systemctl timedatectl chronyc hwclock crictl vmstat ss netstat ip iptables iptables-save sysctl conntrack lsblk curl".split()
 )
 _EXTRA = frozenset(("iostat", "smartctl"))
 

@@ -17,6 +17,7 @@ from sregym_env.sim.containers import pids
 from sregym_env.sim.network import conntrack
 from sregym_env.sim.world import SimWorld
 from sregym_env.sim.world.figures import ContainerFigures, MachineFigures
+from sregym_env.sim.world.kernels import build_of
 from sregym_env.sim.world.process import Process
 
 Late = Mapping[str, Callable[[], str]]
@@ -195,10 +196,7 @@ def of_machine(figures: Callable[[], MachineFigures], world: SimWorld, node: str
         ),
         "stat": of(partial(_stat, now)),
         "uptime": of(partial(_uptime, now)),
-        "version": lambda: (
-            f"Linux version {kernel} (debian-kernel@lists.debian.org) (gcc-12 (Debian 12.2.0-14) 12.2.0, GNU ld "
-            "(GNU Binutils for Debian) 2.40) #1 SMP PREEMPT_DYNAMIC Debian 6.1.129-1 (2025-03-06)\n"
-        ),
+        "version": lambda: f"{build_of(kernel).banner(kernel)}\n",
         "sys/net/netfilter/nf_conntrack_count": of(lambda each: f"{each.connections}\n"),
         "sys/net/netfilter/nf_conntrack_max": lambda: f"{conntrack.most(world, node)}\n",
         "sys/kernel/osrelease": lambda: kernel + "\n",

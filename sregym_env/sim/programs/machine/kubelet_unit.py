@@ -26,6 +26,8 @@ FOLLOW, RETRY, REBOOT = "machine.kubelet", "machine.retry", "machine.reboot"
 """Events: a kubelet may have started or stopped, a failed one is started again, a machine boots anew."""
 RESTART_SECONDS = 10
 """``RestartSec`` of kubeadm's unit."""
+AFTER_BOOT = 11 * SECOND
+"""From the start of a machine's kernel to that of its kubelet."""
 STARTUP = seconds(2.0)
 """Until a kubelet that has started says that its node is ready."""
 KEPT = 8

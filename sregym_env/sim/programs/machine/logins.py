@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 
 from sregym_env.cluster.app import Image
@@ -16,7 +17,7 @@ from sregym_env.shell.shell import Shell, ShellCommand
 from sregym_env.sim.containers import node_files, pids
 from sregym_env.sim.network import addressing, conntrack
 from sregym_env.sim.processes.context import ProcessContext
-from sregym_env.sim.programs import toolbox, visits
+from sregym_env.sim.programs import consoles, toolbox, visits
 from sregym_env.sim.programs.image_tools import format_date
 from sregym_env.sim.programs.machine import (
     commands,
@@ -31,6 +32,7 @@ from sregym_env.sim.programs.machine import (
 from sregym_env.sim.programs.process_list import Row
 from sregym_env.sim.programs.visits import Visit
 from sregym_env.sim.world import SimWorld, wallclock
+from sregym_env.sim.world.figures import read_only
 from sregym_env.sim.world.process import Mount, Process
 
 _SYSTEM = Image("machine", 0, {}, toolbox="debian")
@@ -86,8 +88,14 @@ def run(
     if visit.code == visits.GONE:
         closed = f"Connection to {node} closed by remote host.\n"
         return ExecResult(result.stdout, result.stderr + closed, 255, seconds=result.seconds)
-    _save(world, node, shell, before)
-    return result
+    if command:
+        chunks = tuple(
+            (stream, text if stream == 1 else consoles.in_line_one(text, command))
+            for stream, text in result.chunks
+        )
+        result = replace(result, stderr=consoles.in_line_one(result.stderr, command), chunks=chunks)
+    complaints = _save(world, node, shell, before)
+    return result.then(complaints, result.exit_code) if complaints else result
 
 
 def _process(world: SimWorld, node: str) -> Process:
@@ -148,14 +156,20 @@ def _shell(visit: Visit) -> Shell:
     )
 
 
-def _save(world: SimWorld, node: str, shell: Shell, before: Mapping[str, str]) -> None:
-    """Keep what was written on the machine."""
+def _save(world: SimWorld, node: str, shell: Shell, before: Mapping[str, str]) -> str:
+    """Keep what was written on the machine; complaints where nothing can be."""
     after = shell.files.tree()
     changed = [
         path
         for path in sorted({*after, *before})
         if after.get(path) != before.get(path) and not path.startswith(("/proc/", "/sys/", "/dev/"))
     ]
+    complaints = ""
+    if read_only(node) in world.memory:
+        complaints = "".join(
+            f"bash: {path}: Read-only file system\n" for path in changed if not path.startswith("/run/")
+        )
+        changed = [path for path in changed if path.startswith("/run/")]
     for path in changed:
         node_files.put(world, node, path.lstrip("/"), after.get(path))
     if changed:
@@ -164,11 +178,14 @@ def _save(world: SimWorld, node: str, shell: Shell, before: Mapping[str, str]) -
         setting = "/proc/sys/" + name.replace(".", "/")
         if after.get(setting) != before.get(setting):
             tracked.write(_Login(world, _process(world, node)), name, after.get(setting) or "")
+    return complaints
 
 
 def keep(visit: Visit, shell: Shell) -> None:
     """Have what was written so far on the machine, before a unit reads it."""
     world, node = visit.ctx.world, visit.ctx.process.node
+    if read_only(node) in world.memory:
+        return
     for path in (node_files.CONFIG, node_files.FLAGS, node_files.EXTRA, time_service.MASK):
         text = shell.files.text(f"/{path}")
         if text != node_files.text_of(world, node, path):
@@ -280,8 +297,11 @@ def _systemctl(visit: Visit, argv: Sequence[str], stdin: str, shell: Shell) -> E
         return ExecResult()
     if verb in ("reboot", "poweroff"):
         return _reboot(visit, argv, stdin, shell)
-    if verb in ("list-units", "list-unit-files", "--failed") or "--failed" in options:
-        return ExecResult(_listed(world, node))
+    if verb in ("list-units", "list-unit-files") or "--failed" in options:
+        failed = bool(options & {"--failed", "--state=failed"})
+        return ExecResult(
+            "  UNIT LOAD ACTIVE SUB DESCRIPTION\n0 loaded units listed.\n" if failed else _listed(world, node)
+        )
     if not names:
         return ExecResult(stderr="Too few arguments.\n", exit_code=1)
     out, errors, code = "", "", 0

@@ -20,7 +20,9 @@ from sregym_env.sim.network import conntrack
 from sregym_env.sim.programs.machine import kernel_files, kubelet_unit
 from sregym_env.sim.programs.machine.kernel_files import container_statuses, slice_of
 from sregym_env.sim.world import SimWorld, wallclock
-from sregym_env.sim.world.figures import failing
+from sregym_env.sim.world.figures import failing, read_only
+from sregym_env.sim.world.kernels import build_of
+from sregym_env.sim.world.process import Process
 
 LOOK_EFFORT = 0.5
 """What it costs to look at a remembered write (units of ``runtime/effort.py``)."""
@@ -40,7 +42,13 @@ TOLD_EVERY, TOLD = 5, 10
 TELLINGS = 40
 """Such groups of lines that a ring buffer still holds."""
 
-PIDS = {"kubelet": 1287, "containerd": 812, "systemd": 1}
+PIDS = {"kubelet": 1287, "containerd": 812, "sshd": 901, "systemd": 1}
+
+
+def numbered(world: SimWorld, node: str) -> list[tuple[int, Process]]:
+    """The main processes of a machine's containers, with their numbers on it."""
+    others = [process for _, process in sorted(world.processes.items()) if process.node == node]
+    return [(1000 + 211 * index, process) for index, process in enumerate(others)]
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -112,6 +120,7 @@ def kernel(world: SimWorld, node: str, booted: int, release: str, memory: int) -
         *_links(world, node, booted),
         *_disk(world, node),
         *_file_system(world, node),
+        *_read_only(world, node),
         *_tracking(world, node),
         *_rejected(world, node),
     ]
@@ -122,7 +131,7 @@ def kernel(world: SimWorld, node: str, booted: int, release: str, memory: int) -
 
 def _boot(booted: int, release: str, memory: int) -> Iterator[Record]:
     lines = (
-        (0, f"Linux version {release} (debian-kernel@lists.debian.org) (gcc-12 (Debian 12.2.0-14) 12.2.0) #1 SMP PREEMPT_DYNAMIC Debian 6.1.129-1"),
+        (0, build_of(release).banner(release)),
         (0, f"Command line: BOOT_IMAGE=/boot/vmlinuz-{release} root=/dev/nvme0n1p1 ro console=tty0 console=ttyS0,115200"),
         (0.4, f"Memory: {int(memory * 0.97) >> 10}K/{memory >> 10}K available"),
         (1.6, "nvme nvme0: 2/0/0 default/read/poll queues"),
@@ -253,6 +262,21 @@ def _disk(world: SimWorld, node: str) -> Iterator[Record]:
         )
 
 
+def _read_only(world: SimWorld, node: str) -> Iterator[Record]:
+    """What ext4 says when it can write its journal no more, and makes the file system read-only."""
+    since = world.memory.get(read_only(node))
+    if since is None:
+        return
+    for after, text in (
+        (0, "Buffer I/O error on dev nvme1n1p1, logical block 12091392, lost sync page write"),
+        (0.0004, "JBD2: I/O error when updating journal superblock for nvme1n1p1-8."),
+        (0.0005, "Aborting journal on device nvme1n1p1-8."),
+        (0.0021, "EXT4-fs error (device nvme1n1p1): ext4_journal_check_start:83: comm kubelet: Detected aborted journal"),
+        (0.0022, "EXT4-fs (nvme1n1p1): Remounting filesystem read-only"),
+    ):  # fmt: skip
+        yield Record(since + int(after * SECOND), "kernel", text, 2)
+
+
 def _file_system(world: SimWorld, node: str) -> Iterator[Record]:
     """What ext4 says where its own checksums do not fit what a disk brings: now and then, for most of it is in memory."""
     if not any(isinstance(each, DiskCorruption) and each.node == node for each in world.disturbances):
@@ -376,7 +400,9 @@ def started(world: SimWorld, node: str, booted: int) -> int:
     """When a kubelet was started last that nobody has stopped since the world was made: with its machine, or some days later."""
     bits = keyed_bits("kubelet restarted", node, booted)
     later = booted + (bits >> 8) % (9 * 86_400) * SECOND
-    return later if bits % 3 == 0 and later < world.clock - 86_400 * SECOND else booted + 11 * SECOND
+    return (
+        later if bits % 3 == 0 and later < world.clock - 86_400 * SECOND else booted + kubelet_unit.AFTER_BOOT
+    )
 
 
 def pid_of(world: SimWorld, node: str) -> int:
@@ -394,7 +420,7 @@ _SAID = "kubelet.service - kubelet: The Kubernetes Node Agent"
 
 def _life(world: SimWorld, node: str, booted: int) -> Iterator[Record]:
     """How the kubelet was started, stopped, and has failed."""
-    begun = booted + 11 * SECOND
+    begun = booted + kubelet_unit.AFTER_BOOT
     yield Record(begun, "kubelet", f"Started {_SAID}.", by="systemd")
     again = started(world, node, booted)
     if again != begun:
@@ -512,17 +538,17 @@ def _told(time: int, event: Manifest, pod: Manifest | None) -> Iterator[Record]:
             "pod_workers.go:1301",
             f'"Error syncing pod, skipping" err="{failed}" pod="{place}" podUID="{uid}"',
         )
+    elif reason == "Failed" and message.startswith("Failed to pull image "):
+        image, _, error = message.removeprefix("Failed to pull image ").partition(": ")
+        about = f'"Failed to pull image" err={json.dumps(error)} image={image}'
+        yield _klog(time, "E", "kuberuntime_image.go:55", about)
+        failed = f"PullImage {image} failed"
+        told = f"{_containerd(time - 900, 'error', json.dumps(failed)[1:-1])} error={json.dumps(error)}"
+        yield Record(time - 900, "containerd", told, 3)
     elif reason in ("Failed", "FailedMount", "FailedCreatePodSandBox", "FailedPostStartHook"):
-        yield _klog(
-            time,
-            "E",
-            "pod_workers.go:1301",
-            f'"Error syncing pod, skipping" err={json.dumps(message)} pod="{place}" podUID="{uid}"',
-        )
-        if "pull" in message:
-            yield Record(
-                time - 900, "containerd", _containerd(time - 900, "error", json.dumps(message)[1:-1]), 3
-            )
+        failed = json.dumps(_not_started(pod, container, message) if reason == "Failed" else message)
+        about = f'"Error syncing pod, skipping" err={failed} pod="{place}" podUID="{uid}"'
+        yield _klog(time, "E", "pod_workers.go:1301", about)
     elif reason == "Killing" and identity:
         yield _klog(
             time,
@@ -551,6 +577,20 @@ def _told(time: int, event: Manifest, pod: Manifest | None) -> Iterator[Record]:
             "eviction_manager.go:614",
             f'"Eviction manager: pod is evicted successfully" pod="{place}"',
         )
+
+
+def _not_started(pod: Manifest | None, container: str, message: str) -> str:
+    """The error with which a kubelet gives up one look at a pod because a container could not be started."""
+    if not container:
+        return message
+    text = message.removeprefix("Error: ")
+    if text.isalnum():
+        reason, text = text, _waiting(pod, container)
+    elif text.startswith("failed to create containerd task"):
+        reason = "RunContainerError"
+    else:
+        reason = "CreateContainerConfigError"
+    return f'failed to "StartContainer" for "{container}" with {reason}: {json.dumps(text)}'
 
 
 def _waiting(pod: Manifest | None, container: str) -> str:

@@ -15,7 +15,7 @@ from sregym_env.runtime.clock import SECOND
 from sregym_env.runtime.streams import keyed_bits
 from sregym_env.shell.patterns import compiled
 from sregym_env.sim.containers import stock
-from sregym_env.sim.containers.images import find, image_id
+from sregym_env.sim.containers.images import exact_size, find, image_id
 from sregym_env.sim.processes import lifecycle
 from sregym_env.sim.processes.context import ProcessContext
 from sregym_env.sim.programs.image_tools import format_date
@@ -254,9 +254,20 @@ def _images(ctx: ProcessContext, words: Sequence[str]) -> ExecResult:
     for reference in sorted(stock.present(ctx.world, ctx.process.node)):
         name, _, tag = reference.rpartition(":")
         image = find(ctx.world.images, reference)
-        size = f"{image.size / 1e6:.1f}MB" if image is not None else ""
+        size = _human(exact_size(image, reference)) if image is not None else ""
         rows.append([name, tag, image_id(reference).partition("sha256:")[2][:13], size])
     return ExecResult(_table(rows))
+
+
+def _human(size: int) -> str:
+    """Bytes in three figures, as ``crictl`` prints them (``units.HumanSizeWithPrecision``)."""
+    value, unit = float(size), 0
+    while value >= 1000 and unit < len(_SIZES) - 1:
+        value, unit = value / 1000, unit + 1
+    return f"{value:.3g}{_SIZES[unit]}"
+
+
+_SIZES = ("B", "kB", "MB", "GB", "TB")
 
 
 def _version(ctx: ProcessContext, words: Sequence[str]) -> ExecResult:
