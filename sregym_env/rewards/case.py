@@ -327,6 +327,11 @@ class Case:
         affected = [name for spec in self.specs for name in spec.affected]
         return frozenset([*reached, *needs, *affected, *self.bystanders])
 
+    @cached_property
+    def suffering(self) -> frozenset[str]:
+        """Those, and components whose names are also those of what users do in vain: "search and booking fail"."""
+        return self.reached.union(journey for spec in self.specs for journey in spec.journeys)
+
     # --- the truth in the text ---------------------------------------------------------------------
 
     @cached_property
@@ -935,7 +940,7 @@ class Case:
             if self._searched(number):
                 continue
             for group in (*troubled(each), *bare(each)):
-                found += [name for name in self.members(group) if name not in self.reached]
+                found += [name for name in self.members(group) if name not in self.suffering]
             for group in bare(each):
                 if each.label in ("", "cause", "place"):
                     found += [
@@ -1003,7 +1008,7 @@ class Case:
                     for group in groups(each, clause)
                     if group.rank < 2 and not self._some_of(each, group)
                     for name in self.members(group)
-                    if name not in self.reached
+                    if name not in self.suffering
                 ]
         return found
 

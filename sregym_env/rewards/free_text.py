@@ -170,8 +170,8 @@ def _extent(case: Case) -> Answer:
     if sweeping is not None and len(case.reached) * 2 < len(case.app.components) and len(case.truth) == 1:
         return Answer("D3-Q3", False, f"claims {sweeping.group()}")
     effects = [name for each in case.statements for name in _victims(each)]
-    strangers = list(dict.fromkeys(name for name in effects if name not in case.reached))
-    if len(strangers) > len({name for name in effects if name in case.reached}):
+    strangers = list(dict.fromkeys(name for name in effects if name not in case.suffering))
+    if len(strangers) > len({name for name in effects if name in case.suffering}):
         return Answer("D3-Q3", False, f"says that {', '.join(strangers)} suffer")
     return Answer("D3-Q3", True, _quote(case))
 

@@ -142,6 +142,14 @@ def test_a_stranger_of_whom_something_bad_is_said_is_blamed(beside: str) -> None
     assert passes(*CAUSE[:2], f"It was thus: {CAUSE[2]}. memcached-profile is healthy.")
 
 
+def test_what_users_do_in_vain_is_no_stranger_who_bears_the_same_name() -> None:
+    fault, target = "service_target_port_mismatch", "mongodb-profile"
+    cause = "The targetPort of Service mongodb-profile is wrong: its pods listen on another port."
+    assert passes(fault, target, f"{cause} Search and booking fail.")
+    assert not passes(fault, target, f"{cause} geo and booking fail.")
+    assert not passes(fault, target, f"{cause} The targetPort of Service search is wrong, too.")
+
+
 def test_only_what_asserts_may_stand_before_that() -> None:
     assert others_say("we feared that it was gone")
     assert not others_say("i found that it was gone")
