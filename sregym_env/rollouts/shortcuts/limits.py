@@ -73,8 +73,8 @@ LIMITS = (
     ),
     Limit("every rollout rolled back", "repaired", lambda s: s.name == UNDO[1], repaired, 0.15, "reported"),
     Limit("with observation", "repaired", lambda s: s.group == "reading", repaired, 0.35, "reported"),
-    Limit("words alone", "mean reward", lambda s: s.group == "diagnosis", reward, 0.1, "reported"),
-    Limit("combinations", "mean reward", lambda s: s.group == "combination", reward, 0.1, "reported"),
+    Limit("words alone", "mean reward", lambda s: s.group == "diagnosis", reward, 0.1, "enforced"),
+    Limit("combinations", "mean reward", lambda s: s.group == "combination", reward, 0.1, "enforced"),
 )
 """Without observation nothing is known, so a policy that repairs has met a world that never varies. Undoing helps where
 it is the right repair. Acting on recency is evidence, which may be right as often as recency is (35 %); what pays for
