@@ -100,9 +100,8 @@ def test_a_snapshot_may_be_restored_again_and_again() -> None:
     ],
 )
 def test_a_slip_is_answered_with_what_was_meant(arguments: dict[str, Any], hint: str) -> None:
-    env = gymnasium.make("SREGym/Pair-v0", **arguments)
     with pytest.raises(SREGymError) as caught:
-        env.reset(seed=0)
+        gymnasium.make("SREGym/Pair-v0", **arguments).reset(seed=0)
     assert isinstance(caught.value, ProblemError | UsageError)
     assert hint in str(caught.value)
 
