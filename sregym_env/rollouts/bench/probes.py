@@ -22,6 +22,7 @@ from sregym_env.envs.env import SREGymEnv
 from sregym_env.envs.injection import prepare
 from sregym_env.faults.problems import Problem
 from sregym_env.rollouts.bench import large, signals
+from sregym_env.rollouts.bench.signals import SHOP
 from sregym_env.rollouts.policies import ExpertPolicy
 from sregym_env.rollouts.runner import run_episode
 from sregym_env.worlds.lived import base_world
@@ -34,9 +35,6 @@ except ImportError:  # an older checkout, with which this one is compared
 Probe = Callable[[], Iterator[float]]
 
 APP = "hotel-reservation"
-
-SHOP = "astronomy-shop"
-"""The largest application."""
 
 PROBLEM: dict[str, Any] = {"fault": "service_target_port_mismatch"}
 """What is played where one problem is enough."""
