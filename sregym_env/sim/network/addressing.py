@@ -473,12 +473,17 @@ class Standing:
 
     def holds(self, reads: Reads) -> bool:
         """Whether all of them still say the same."""
-        if self._sure(reads):
-            return True
-        if not holds(self._world, reads):
+        known = self._known(reads)
+        sure = known is not None and self._unsure is not None and self._unsure.isdisjoint(known.asked)
+        if not sure and not holds(self._world, reads):
             return False
-        self._held[id(reads)] = Held(reads, frozenset(map(_ASKED, reads)))
+        self._held[id(reads)] = known or Held(reads, frozenset(map(_ASKED, reads)))
         return True
+
+    def _known(self, thing: object) -> Held | None:
+        """What is known of it from the time before."""
+        known = self._before.get(id(thing))
+        return known if known is not None and known.thing is thing else None
 
     def doubted(self, owners: Iterable[V]) -> list[V]:
         """Those of whose readings (:meth:`held`) some may read otherwise since they all held, or of whom nothing is known."""
@@ -495,23 +500,13 @@ class Standing:
                 held.update(known.parts)
         return found
 
-    def _sure(self, reads: Reads) -> bool:
-        known = self._before.get(id(reads))
-        if (
-            known is None
-            or known.thing is not reads
-            or self._unsure is None
-            or not self._unsure.isdisjoint(known.asked)
-        ):
-            return False
-        self._held[id(reads)] = known
-        return True
-
     def held(self, owner: object, readings: Collection[Reads]) -> None:
         """Remember that all these held, which are all that matters of somebody who never changes."""
         parts = tuple((id(reads), self._held[id(reads)]) for reads in readings)
-        asked: frozenset[Asked] = frozenset().union(*(part.asked for _, part in parts))
-        self._held[id(owner)] = Held(owner, asked, parts)
+        known = self._known(owner)
+        if known is None or known.parts != parts:
+            known = Held(owner, frozenset[Asked]().union(*(part.asked for _, part in parts)), parts)
+        self._held[id(owner)] = known
 
     def keep(self) -> None:
         """Remember what held. Nothing may have been changed since the beginning."""
