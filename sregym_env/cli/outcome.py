@@ -92,8 +92,10 @@ def _effort(env: SREGymEnv, info: Mapping[str, Any]) -> Iterator[str]:
         if value or name in ("mitigation", "diagnosis")
     ]
     yield f"Earned: {total:.2f} ({', '.join(told)})"
-    kept = env.config()["reward"]["unexplained"]
-    if terms["mitigation"] and kept < 1 and env.config()["stage"] == "e2e" and not info["Diagnosis"]:
+    played = env.config()
+    asked = played["stage"] == "e2e" and played["reward"]["diagnosis"] > 0
+    kept = played["reward"]["unexplained"]
+    if terms["mitigation"] and kept < 1 and asked and not info["Diagnosis"]:
         yield f"A repair without a diagnosis that passes earns {kept:.0%} of its worth."
     times = [f"{what} after {info[key]:.0f} s" for what, key in _TIMES if info[key] >= 0]
     count = f"{info['commands']} commands in {info['step']} actions"

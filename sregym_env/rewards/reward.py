@@ -59,7 +59,7 @@ class RewardRule:
     diagnosis: float = 0.4
     unexplained: float = 0.5
     """What a repair keeps of its worth, 0 to 1, in an episode that asks for a diagnosis as well, where that does not pass: who
-    takes back whatever is not well repairs a third of the incidents, and has understood none."""
+    takes back whatever is not well repairs three incidents of ten (docs/shortcuts.md), and has understood none."""
     changed_cost: float = 0.02
     """Taken off for every object that a repair changed without need (:mod:`~sregym_env.rewards.collateral`)."""
     restarted_cost: float = 0.01
