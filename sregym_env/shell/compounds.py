@@ -29,6 +29,11 @@ class Compounds(Run):
     def script(self, node: tree.Script) -> int:
         """Run statements in order; the exit code of the last."""
 
+    def let_go(self) -> None:
+        """Nothing is run any more: what expands words for it shall not keep it, nor itself."""
+        self.expander.let_go()
+        del self.expander, self.variables
+
     # --- loops --------------------------------------------------------------------------------------
 
     def leave(self, levels: int, *, again: bool) -> None:

@@ -112,6 +112,11 @@ class Expander:
         variables.subscript = self.subscript
         self._parameters = Parameters(run, variables, self)
 
+    def let_go(self) -> None:
+        """Nothing is expanded any more."""
+        self.variables.subscript = str
+        del self._parameters
+
     # --- what others ask for ------------------------------------------------------------------------
 
     def fields(self, words: tuple[Word, ...]) -> list[str]:

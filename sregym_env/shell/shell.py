@@ -237,6 +237,7 @@ class Shell:
             code = self._guarded(run, do)
         finally:
             self._running = None
+            run.let_go()
         return run.transcript.result(code & 255, run.spent)
 
     def _guarded(self, run: Interpreter, do: Callable[[Interpreter], int]) -> int:

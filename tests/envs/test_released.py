@@ -34,3 +34,27 @@ def test_a_world_is_gone_with_its_episode(name: str) -> None:
     gc.collect()
     assert [world() for world in worlds] == [None, None]
     gc.unfreeze()
+
+
+FEW = 1_000
+"""Objects; a world is some hundred thousand."""
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_episodes_leave_nothing_to_the_collector_of_cycles(name: str) -> None:
+    env = SREGymEnv(**PROBLEMS[name], raise_errors=True)
+
+    def play(seed: int) -> None:
+        env.reset(seed=seed)
+        for action in (*BEFORE, *AFTER):
+            env.step(action)
+
+    play(11)  # what a process makes once, and keeps
+    gc.collect()
+    gc.disable()
+    try:
+        play(12)
+        env.reset(seed=11)
+        assert gc.collect() < FEW
+    finally:
+        gc.enable()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -413,15 +413,17 @@ def _depth(edges: tuple[Edge, ...], operations: dict[str, int]) -> int:
     for edge in edges:
         called.setdefault(edge.caller, []).extend(leg.to for leg in edge.legs if leg.to)
     deep: dict[str, int] = {}
+    return max((_below(name, (), called, deep) for name in called), default=0)
 
-    def below(name: str, way: tuple[str, ...]) -> int:
-        if name in way:
-            raise ValueError(f"calls form a cycle: {' -> '.join((*way, name))}")
-        if name not in deep:
-            deep[name] = 1 + max((below(to, (*way, name)) for to in called.get(name, ())), default=-1)
-        return deep[name]
 
-    return max((below(name, ()) for name in called), default=0)
+def _below(name: str, way: tuple[str, ...], called: Mapping[str, list[str]], deep: dict[str, int]) -> int:
+    """The longest way on from ``name``, which ``way`` leads to; ``deep`` is what is known of others."""
+    if name in way:
+        raise ValueError(f"calls form a cycle: {' -> '.join((*way, name))}")
+    if name not in deep:
+        further = (_below(to, (*way, name), called, deep) for to in called.get(name, ()))
+        deep[name] = 1 + max(further, default=-1)
+    return deep[name]
 
 
 def _wire(legs: list[Leg]) -> tuple[Floats, Floats]:

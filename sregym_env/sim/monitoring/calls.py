@@ -86,16 +86,16 @@ class Node:
 
 def steps_of(handler: Handler, process: Process) -> tuple[Step, ...]:
     """A handler's steps, those behind a condition that holds in their place."""
+    return tuple(_taken(handler.steps, process.env))
 
-    def flat(steps: tuple[Step, ...]) -> Iterator[Step]:
-        for step in steps:
-            if isinstance(step, When):
-                if process.env.get(step.variable) == step.value:
-                    yield from flat(step.steps)
-            else:
-                yield step
 
-    return tuple(flat(handler.steps))
+def _taken(steps: tuple[Step, ...], env: Mapping[str, str]) -> Iterator[Step]:
+    for step in steps:
+        if isinstance(step, When):
+            if env.get(step.variable) == step.value:
+                yield from _taken(step.steps, env)
+        else:
+            yield step
 
 
 Take = Callable[[Ask, bool, float], float]

@@ -255,11 +255,6 @@ class Script(Quiet):
                 raise StopScript
             return ExecResult()
 
-        def wait_for_servers() -> None:
-            if background.serving and "httpd" in ctx.process.state:
-                waits.append(FOREVER)
-                raise StopScript
-
         def follow(argv: Sequence[str], stdin: str, inner: Shell) -> ExecResult:
             result = inner.library("tail", argv[1:], stdin)
             if not toolbox.follows(argv) or result.exit_code or background.inside:
@@ -275,7 +270,7 @@ class Script(Quiet):
             return toolbox.TOOLS[name](ctx, argv, stdin, inner)
 
         timed = shell.own("timeout")
-        background = _Background(wait_for_servers)
+        background = _Background(ctx, waits)
         shell.background = background
         shell.add_commands({"sleep": sleep, "nc": serve})
         if shell.has("httpd"):
@@ -291,7 +286,10 @@ class Script(Quiet):
         if argv[0] not in ("sh", "bash") and not argv[0].endswith(("/sh", "/bash")):
             argv = ["sh", *argv]
         with _share(), addressing.inquiring(ctx.world) as inquiry:
-            result = consoles.in_name(ctx, argv, shell.call(argv))
+            try:
+                result = consoles.in_name(ctx, argv, shell.call(argv))
+            finally:
+                shell.detach()  # the commands above keep the shell, and it would keep them
         for entry in inquiry.settling:
             let_settle(ctx.world, entry)
         toolbox.save(ctx, shell)
@@ -430,10 +428,12 @@ def _out_of_memory(ctx: ProcessContext) -> None:
 class _Background:
     """What a script starts with ``&``: everything runs to its end at once, but servers go on."""
 
-    def __init__(self, wait: Callable[[], None]) -> None:
+    def __init__(self, ctx: ProcessContext, waits: list[float]) -> None:
+        """``waits`` is told how long the script waits."""
         self.inside = False
         self.serving = False
-        self._wait = wait
+        self._ctx = ctx
+        self._waits = waits
         self._started = 0
 
     def begin(self) -> None:
@@ -448,7 +448,9 @@ class _Background:
 
     def wait(self, words: list[str]) -> tuple[int, str]:
         """Wait for what never ends, if there is such a thing."""
-        self._wait()
+        if self.serving and "httpd" in self._ctx.process.state:
+            self._waits.append(FOREVER)
+            raise StopScript
         return 0, ""
 
 

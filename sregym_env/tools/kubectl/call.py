@@ -22,6 +22,19 @@ TIME_IS_UP = 124
 """Exit code of a command that was cut off, as ``timeout`` reports it."""
 
 
+def pass_time(cluster: Cluster, seconds: float, ends: int | None) -> None:
+    """Let a cluster's time pass, until ``ends`` at most. Raises a silent error with exit code 124 where that is up."""
+    left = _left(cluster, ends)
+    if left <= 0:
+        raise KubectlError("", TIME_IS_UP)
+    cluster.advance(min(seconds, left))
+
+
+def _left(cluster: Cluster, ends: int | None) -> float:
+    """Seconds until ``ends``."""
+    return inf if ends is None else (ends - cluster.now()) / 1_000_000
+
+
 class FileReader(Protocol):
     """The files of the machine on which kubectl runs."""
 
@@ -78,14 +91,11 @@ class Call:
 
     def advance(self, seconds: float) -> None:
         """Let the cluster's time pass. Raises a silent error with exit code 124 where the time is up."""
-        left = self.left()
-        if left <= 0:
-            raise KubectlError("", TIME_IS_UP)
-        self.cluster.advance(min(seconds, left))
+        pass_time(self.cluster, seconds, self.ends)
 
     def left(self) -> float:
         """Seconds until the command is cut off."""
-        return inf if self.ends is None else (self.ends - self.cluster.now()) / 1_000_000
+        return _left(self.cluster, self.ends)
 
     @property
     def registry(self) -> Registry:

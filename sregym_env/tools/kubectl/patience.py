@@ -7,7 +7,7 @@ from typing import Any
 
 from sregym_env.cluster.api import Cluster
 from sregym_env.kube.durations import parse_duration
-from sregym_env.tools.kubectl.call import Call
+from sregym_env.tools.kubectl.call import Call, pass_time
 from sregym_env.tools.kubectl.errors import KubectlError
 
 _JUDGED = frozenset(("create", "replace", "patch", "delete", "exec", "attach", "forward", "connecting"))
@@ -19,11 +19,11 @@ _GAVE_UP = "Unable to connect to the server: net/http: request canceled (Client.
 class Patient:
     """A cluster whose answers are heard when they have come."""
 
-    __slots__ = ("_api", "_call", "_limit")
+    __slots__ = ("_api", "_ends", "_limit")
 
     def __init__(self, api: Cluster, call: Call) -> None:
         self._api = api
-        self._call = call
+        self._ends = call.ends  # not the call itself, which keeps this cluster
         text = call.flags["request-timeout"]
         self._limit = 0.0 if not text else float(text) if text.isdecimal() else parse_duration(text) / 1e9
 
@@ -44,6 +44,6 @@ class Patient:
     def _wait(self, seconds: float) -> None:
         """Let time pass. Raises KubectlError where kubectl gives up, whatever came of the request."""
         if seconds > 0:
-            self._call.advance(seconds)
+            pass_time(self._api, seconds, self._ends)
             if 0 < self._limit <= seconds:
                 raise KubectlError(_GAVE_UP)
