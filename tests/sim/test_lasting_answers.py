@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import pytest
 
@@ -11,9 +11,9 @@ from sregym_env.apps import app
 from sregym_env.cluster.disturbances import LinkLoss, PodFreeze
 from sregym_env.runtime.chance import Chance
 from sregym_env.sim.embedded import EmbeddedWorld
-from sregym_env.sim.network import addressing
+from sregym_env.sim.network import addressing, connections
 from sregym_env.sim.network.addressing import NodeSource, Reads, Standing, inquiring, learned, note, present
-from sregym_env.sim.network.connections import connect
+from sregym_env.sim.network.connections import Connection, connect
 from sregym_env.sim.users import traffic
 from sregym_env.worlds.lived import base_world
 
@@ -225,3 +225,32 @@ def test_what_chance_or_the_clock_has_a_part_in_is_found_anew() -> None:
     assert outer.fleeting
     assert [*outer.reads.values()] == [(("process", process.key), process)]
     assert world.inquiry is None
+
+
+def test_what_was_known_is_known_again_when_a_disturbance_has_gone(monkeypatch: pytest.MonkeyPatch) -> None:
+    found: list[object] = []
+    find = connections._connect
+
+    def counted(*given: Any) -> Connection:
+        found.append(given)
+        return find(*given)
+
+    monkeypatch.setattr(connections, "_connect", counted)
+    world = base_world(HOTEL, 0).fork()
+    before = asked(world)
+    pods = [pod["metadata"]["name"] for pod in world.cluster.list("pods", NAMESPACE)]
+    frozen, restarted = (next(pod for pod in pods if pod.startswith(name)) for name in ("rate-", "geo-"))
+    world.nodes.apply(PodFreeze(NAMESPACE, frozen))
+    assert asked(world) != before
+    world.nodes.heal(PodFreeze(NAMESPACE, frozen))
+    found.clear()
+    assert asked(world) == before
+    assert not found
+    world.nodes.apply(PodFreeze(NAMESPACE, frozen))
+    asked(world)
+    world.cluster.delete("pods", restarted, NAMESPACE)
+    world.advance(60.0)
+    world.nodes.heal(PodFreeze(NAMESPACE, frozen))
+    anew = world.fork()
+    anew.view = None
+    assert asked(world) == asked(anew) != before, "what has changed meanwhile is not"

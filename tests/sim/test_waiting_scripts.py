@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from sregym_env.apps import app
@@ -18,9 +20,9 @@ def test_a_waiting_loop_runs_again_when_the_answer_may_be_another(monkeypatch: p
     runs = []
     run = scripts.Script._run
 
-    def counted(script: scripts.Script, ctx: ProcessContext, done: int, printed: str) -> None:
+    def counted(script: scripts.Script, ctx: ProcessContext, *rest: Any) -> None:
         runs.append(ctx.process.pod)
-        run(script, ctx, done, printed)
+        run(script, ctx, *rest)
 
     monkeypatch.setattr(scripts.Script, "_run", counted)
     world = base_world(HOTEL, 0)
@@ -38,12 +40,23 @@ def test_a_waiting_loop_runs_again_when_the_answer_may_be_another(monkeypatch: p
     assert log.count("waiting\n") == pytest.approx(58, abs=3)
     assert len(set(log.splitlines())) == 2, "the question fails, and is asked again"
     assert runs.count("waiter") == 2
+    other = {
+        "apiVersion": "v1",
+        "kind": "Service",
+        "metadata": {"name": "other"},
+        "spec": {"ports": [{"port": 80}]},
+    }
+    world.cluster.create(other, namespace=NAMESPACE)
+    world.advance(10)
+    assert world.cluster.logs(NAMESPACE, "waiter").count("waiting\n") == log.count("waiting\n") + 5
+    assert runs.count("waiter") == 2, "it may be another answer, but is not"
     geo = world.cluster.get("deployments.apps", "geo", NAMESPACE)["spec"]["selector"]["matchLabels"]
     spec = {"selector": geo, "ports": [{"port": 80, "targetPort": HOTEL.by_name["geo"].port}]}
     service = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "later"}, "spec": spec}
     world.cluster.create(service, namespace=NAMESPACE)
     world.advance(5)
     assert world.cluster.logs(NAMESPACE, "waiter").endswith("there\n")
+    assert runs.count("waiter") == 3
 
 
 @pytest.mark.parametrize(

@@ -75,6 +75,18 @@ class Known(NamedTuple):
     """By their first halves."""
 
 
+class Past(NamedTuple):
+    """What is known of earlier states of one ground, to which a world may come back: disturbances come and go."""
+
+    ground: tuple[Any, ...]
+    before: Mapping[Any, Known]
+    seen_before: Mapping[tuple[str, Any], Read]
+
+
+PASTS = 2
+"""Other grounds that are remembered."""
+
+
 @dataclass(slots=True)
 class Present:
     """What is derived from one state of a world (one ``epoch``)."""
@@ -112,6 +124,8 @@ class Present:
     strains: Mapping[ProcessKey, Strain] = field(default_factory=lambda: NO_STRAINS)
     ended: tuple[Ended, ...] = ()
     """What load does."""
+    pasts: tuple[Past, ...] = ()
+    """Other grounds, the latest first."""
     standing: Mapping[int, Held] = field(default_factory=dict)
     """What held when it was last looked at together (:class:`Standing`), by identity."""
     unsure: frozenset[Asked] | None = None
@@ -263,9 +277,10 @@ def _derived(world: SimWorld, known: Present | None) -> Present:
     if known is None or known.ground != ground:
         by_pod, by_node = _by_place(running)
         naming = _naming(world, ground)
+        past, pasts = _other_ground(known, ground)
         return Present(
             world.epoch, running, by_pod, by_node, pods, _pods_by_ip(pods), slices, manual, volumes, world._app,
-            ground, naming, {}, {}, {}, {}, None, *load_of(world),
+            ground, naming, {}, past.before, {}, past.seen_before, None, *load_of(world), pasts,
         )  # fmt: skip
     strains, ended = load_of(world)
     fresh = replace(
@@ -288,6 +303,16 @@ def _derived(world: SimWorld, known: Present | None) -> Present:
         unsure = {what: read for what in changed if (read := fresh.seen.pop(what, None)) is not None}
         fresh.seen_before = _merged(known.seen_before, unsure)
     return fresh
+
+
+def _other_ground(known: Present | None, ground: tuple[Any, ...]) -> tuple[Past, tuple[Past, ...]]:
+    """What is known of a ground from earlier, and of others."""
+    nothing = Past(ground, {}, {})
+    if known is None:
+        return nothing, ()
+    left = Past(known.ground, _merged(known.before, known.cache), _merged(known.seen_before, known.seen))
+    found = next((past for past in known.pasts if past.ground == ground), nothing)
+    return found, (left, *(past for past in known.pasts if past is not found))[:PASTS]
 
 
 def _doubted(known: Present, changed: Sequence[Asked]) -> frozenset[Asked] | None:

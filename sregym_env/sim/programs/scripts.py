@@ -17,13 +17,14 @@ from typing import NamedTuple
 from sregym_env.cluster.streams import ExecResult
 from sregym_env.runtime import effort
 from sregym_env.runtime.frozen import evolve
+from sregym_env.shell.files import Files
 from sregym_env.shell.shell import Shell, ShellCommand, StopScript
 from sregym_env.sim.network import addressing
 from sregym_env.sim.processes import lifecycle
 from sregym_env.sim.processes.context import ProcessContext, let_settle
 from sregym_env.sim.programs import consoles, httpd, image_tools, steady, terminal, toolbox, visits
 from sregym_env.sim.programs.defaults import CLOSED, MIB, NEVER, ONCE, Quiet
-from sregym_env.sim.world.inquiry import Read
+from sregym_env.sim.world.inquiry import Inquiry, Read
 from sregym_env.sim.world.logs import Cycle
 from sregym_env.sim.world.program import HttpRequest, HttpResponse, Usage
 
@@ -67,7 +68,10 @@ class Turn:
     printed: str
     length: float
     """Seconds."""
-    reads: tuple[Read, ...]
+    asked: tuple[Told, ...]
+    """What it has asked the network: while that answers the same, the turn is the same."""
+    reads: tuple[Read, ...] | None
+    """What the answers follow from; None where chance has a part in them."""
 
 
 class Told(NamedTuple):
@@ -77,17 +81,27 @@ class Told(NamedTuple):
     result: ExecResult
 
 
+class Asked(NamedTuple):
+    """What commands have answered just now."""
+
+    told: tuple[Told, ...]
+    inquiry: Inquiry
+
+
 class _Replay:
     """A script's way back to where it slept: what its commands were told, and where the sleep began."""
 
-    def __init__(self, shell: Shell, told: Sequence[Told]) -> None:
+    def __init__(self, shell: Shell, told: Sequence[Told], fresh: Sequence[Told]) -> None:
+        """``fresh`` is what the first commands after the sleep have been told already."""
         self._shell = shell
         self._old = list(reversed(told))
+        self._fresh = fresh
         self._files = shell.files.fork()
         self._inside = False
         self.told: list[Told] = []
         self.there = False
         """Whether it has got to where it slept."""
+        self._past = 0
 
     def wrap(self, command: ShellCommand) -> ShellCommand:
         """A command that answers as before, for as long as it is asked as before."""
@@ -114,9 +128,15 @@ class _Replay:
 
     def awake(self) -> None:
         """Here it slept: what was done on the way here has been done before."""
-        self._old.clear()
+        self._old = list(reversed(self._fresh))
         self._shell.files.become(self._files)
+        self._past = len(self.told)
         self.there = True
+
+    @property
+    def since(self) -> tuple[Told, ...]:
+        """What commands were told after the sleep."""
+        return tuple(self.told[self._past :])
 
 
 class Script(Quiet):
@@ -143,17 +163,29 @@ class Script(Quiet):
             self._run(ctx, ctx.process.state[ONCE], cut)
         elif kind == "slept":
             cut = ctx.world.memory.get(_cut_key(ctx), Cut(""))
-            if cut.turn is not None and addressing.holds(ctx.world, cut.turn.reads):
-                if cut.turn.printed:
-                    ctx.log(cut.turn.printed)
-                ctx.wake_in(cut.turn.length, reason)
-            else:
+            if cut.turn is None:
                 self._run(ctx, int(count), cut)
+            else:
+                self._turn(ctx, int(count), cut, cut.turn)
 
-    def _run(self, ctx: ProcessContext, done: int, cut: Cut) -> None:
+    def _turn(self, ctx: ProcessContext, done: int, cut: Cut, turn: Turn) -> None:
+        """Take one more turn of a loop that waits: the same one while the network answers the same."""
+        if turn.reads is None or not addressing.holds(ctx.world, turn.reads):
+            asked = _ask(ctx, turn.asked)
+            if asked.told != turn.asked:
+                self._run(ctx, done, cut, asked)
+                return
+            turn = replace(turn, reads=_lasting(asked.inquiry))
+            ctx.world.memory[_cut_key(ctx)] = replace(cut, turn=turn)
+        if turn.printed:
+            ctx.log(turn.printed)
+        ctx.wake_in(turn.length, f"slept:{done}")
+
+    def _run(self, ctx: ProcessContext, done: int, cut: Cut, asked: Asked | None = None) -> None:
+        """``asked`` is what it would ask first, where that has been asked."""
         shell = toolbox.container_shell(ctx)
         shell.limits = replace(shell.limits, commands=COMMANDS)
-        way = _Replay(shell, cut.told)
+        way = _Replay(shell, cut.told, asked.told if asked is not None else ())
         shell.wrap_commands(way.wrap)
         connect = way.wrap(partial(toolbox.TOOLS["nc"], ctx))
         count = 0
@@ -292,6 +324,9 @@ class Script(Quiet):
                 shell.detach()  # the commands above keep the shell, and it would keep them
         for entry in inquiry.settling:
             let_settle(ctx.world, entry)
+        if asked is not None:
+            inquiry.reads.update(asked.inquiry.reads)
+            inquiry.fleeting |= asked.inquiry.fleeting
         toolbox.save(ctx, shell)
         if shell.exhausted == "memory":
             self._print(ctx, result.stdout, cut.printed)
@@ -315,8 +350,8 @@ class Script(Quiet):
             length = max(waits[0], LEAST_WAIT) if again else waits[0]
             if not again:
                 # What the first run printed may be more than a turn does.
-                same = done and not inquiry.fleeting and steady.waits(ctx.process.argv)
-                turn = Turn(fresh, length, tuple(inquiry.reads.values())) if same else None
+                same = done and steady.waits(ctx.process.argv)
+                turn = Turn(fresh, length, way.since, _lasting(inquiry)) if same else None
                 memory[key] = Cut(result.text, turn, tuple(way.told))
             ctx.wake_in(length, f"slept:{0 if again else count}")
         elif ONCE in ctx.process.state:
@@ -344,6 +379,21 @@ class Script(Quiet):
     def usage(self, ctx: ProcessContext, rates: Mapping[str, float]) -> Usage:
         """Next to nothing, but for one that never sleeps."""
         return Usage(1.0 if ctx.process.state.get(SPINS) else 0.0005, ctx.process.memory)
+
+
+def _ask(ctx: ProcessContext, questions: Sequence[Told]) -> Asked:
+    """Ask the network again what a loop that waits has asked it."""
+    shell = Shell(Files(), {})  # neither tool looks at its shell
+    with addressing.inquiring(ctx.world) as inquiry:
+        told = tuple(Told(words, toolbox.TOOLS[words[0]](ctx, words, "", shell)) for words, _ in questions)
+    for entry in inquiry.settling:
+        let_settle(ctx.world, entry)
+    return Asked(told, inquiry)
+
+
+def _lasting(inquiry: Inquiry) -> tuple[Read, ...] | None:
+    """What answers follow from, where that is all they follow from."""
+    return None if inquiry.fleeting else tuple(inquiry.reads.values())
 
 
 def _become(ctx: ProcessContext, argv: tuple[str, ...], exported: Mapping[str, str], open_files: int) -> None:
