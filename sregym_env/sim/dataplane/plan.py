@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -451,16 +452,16 @@ def _exponents(cores: Floats) -> Floats:
     """With which power of the utilisation (columns from 0 to 1) an arrival waits for one of the cores: exact for M/M/c."""
     table = np.empty((len(cores), LOADS + 1))
     table[:] = np.sqrt(EXPONENT_SLOPE * (cores[:, None] + 1.0)) - 1.0
-    loads = np.clip(np.arange(LOADS + 1) / LOADS, 0.02, 0.995)
     for number, count in enumerate(cores):
         if count == round(count) and 1 <= count <= 64:
-            known = table[:number][cores[:number] == count]
-            table[number] = (
-                known[0]
-                if len(known)
-                else [math.log(erlang_c(round(count), rho * count)) / math.log(rho) for rho in loads]
-            )
+            table[number] = _exact_exponents(round(count))
     return table
+
+
+@cache
+def _exact_exponents(cores: int) -> tuple[float, ...]:
+    loads = np.clip(np.arange(LOADS + 1) / LOADS, 0.02, 0.995)
+    return tuple(math.log(erlang_c(cores, rho * cores)) / math.log(rho) for rho in loads)
 
 
 def _cancelled_after(edges: tuple[Edge, ...], number: int) -> float:
