@@ -1,4 +1,4 @@
-"""When Python looks for garbage: not while a world is being made, and never among what a process keeps.
+"""When Python looks for garbage: not while a world is being made or moves on, and never among what a process keeps.
 
 A world is some hundred thousand objects, hardly any of them garbage. The cycle collector would go through all worlds of
 a process again and again while another one is made: a quarter of a first reset, measured in a process with 27 base
@@ -11,6 +11,9 @@ import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Lock
+
+MOST = 500_000
+"""Objects made and not freed, after which some are looked at though others go on deferring."""
 
 _lock = Lock()
 _deferring = 0
@@ -33,6 +36,9 @@ def deferred() -> Iterator[None]:
             _deferring -= 1
             if not _deferring and _was_enabled:
                 gc.enable()
+            elif _deferring and _was_enabled and gc.get_count()[0] > MOST:
+                # Among many threads there is always one that defers.
+                gc.collect(1)
 
 
 def keep() -> None:

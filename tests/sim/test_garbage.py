@@ -47,3 +47,39 @@ def test_whoever_has_turned_it_off_keeps_it_off() -> None:
         assert not gc.isenabled()
     finally:
         gc.enable()
+
+
+def test_among_threads_that_always_defer_some_is_collected(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(garbage, "MOST", -1)
+    looked: list[str] = []
+
+    def look(phase: str, about: dict[str, int]) -> None:
+        looked.append(phase)
+
+    with garbage.deferred():
+        gc.callbacks.append(look)
+        try:
+            with garbage.deferred():
+                assert not looked
+            assert looked, "the last one in is not the last one out"
+        finally:
+            gc.callbacks.remove(look)
+
+
+def test_who_collects_by_hand_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(garbage, "MOST", -1)
+    looked: list[str] = []
+
+    def look(phase: str, about: dict[str, int]) -> None:
+        looked.append(phase)
+
+    gc.disable()
+    gc.callbacks.append(look)
+    try:
+        with garbage.deferred(), garbage.deferred():
+            pass
+        assert not looked
+        assert not gc.isenabled()
+    finally:
+        gc.callbacks.remove(look)
+        gc.enable()

@@ -342,7 +342,7 @@ def _changed(world: SimWorld, known: Present, fresh: Present) -> list[tuple[str,
         changed += [what for what in known.seen if what[0] == "port"]
     running = _exchanged(known.running, fresh.running)
     if running:
-        fresh.by_pod, fresh.by_node = _by_place(fresh.running)
+        fresh.by_pod, fresh.by_node = _by_place_again(known, running, fresh.running)
         changed.append(("offering", None))
         for process in running:
             changed.append(("process", process.key))
@@ -385,10 +385,26 @@ def _by_place(running: list[Process]) -> tuple[dict[str, list[Process]], dict[st
     return by_pod, by_node
 
 
+def _by_place_again(
+    known: Present, exchanged: list[Process], running: list[Process]
+) -> tuple[dict[str, list[Process]], dict[str, list[Process]]]:
+    """The same, where only some processes are others."""
+    if any(process.host_network for process in exchanged):
+        return _by_place(running)
+    by_pod = known.by_pod.copy()
+    pods = {process.key[0] for process in exchanged}
+    for pod in pods:
+        by_pod.pop(pod, None)
+    for process in running:
+        if process.key[0] in pods:
+            by_pod.setdefault(process.key[0], []).append(process)
+    return by_pod, known.by_node
+
+
 def _exchanged(before: list[V], now: list[V]) -> list[V]:
     """What is in one of two lists and not in the same place of the other."""
     if len(before) == len(now):
-        return [each for pair in zip(before, now, strict=True) if pair[0] is not pair[1] for each in pair]
+        return [each for pair in _pairs(before, now) for each in pair]
     was, is_now = set(map(id, before)), set(map(id, now))
     return [each for each in before if id(each) not in is_now] + [each for each in now if id(each) not in was]
 
@@ -397,19 +413,31 @@ def _differing(before: Objects, now: Objects) -> Iterable[tuple[Manifest | None,
     """Objects that are not the very same any more, before and now."""
     if before is now:
         return ()
+    if len(before) == len(now):
+        pairs = _pairs(before, now)
+        if all(_name(was) == _name(is_now) for was, is_now in pairs):
+            return pairs
     found: dict[Key, tuple[Manifest | None, Manifest | None]] = {}
     was = set(map(id, before))
     is_now = set(map(id, now))
     for obj in before:
         if id(obj) not in is_now:
-            metadata = obj["metadata"]
-            found[metadata.get("namespace", ""), metadata["name"]] = (obj, None)
+            found[_name(obj)] = (obj, None)
     for obj in now:
         if id(obj) not in was:
-            metadata = obj["metadata"]
-            key = (metadata.get("namespace", ""), metadata["name"])
+            key = _name(obj)
             found[key] = (found.get(key, (None, None))[0], obj)
     return found.values()
+
+
+def _pairs(before: list[V], now: list[V]) -> list[tuple[V, V]]:
+    """What is not the very same in the same place of two lists of one length."""
+    return list(compress(zip(before, now, strict=True), map(is_not, before, now)))
+
+
+def _name(obj: Manifest) -> Key:
+    metadata = obj["metadata"]
+    return metadata.get("namespace", ""), metadata["name"]
 
 
 def _alike(was: Manifest | None, now: Manifest | None) -> bool:

@@ -18,7 +18,7 @@ from sregym_env.cluster.identity import User
 from sregym_env.cluster.telemetry import Telemetry
 from sregym_env.kube.registry import BUILTIN
 from sregym_env.kube.types import Manifest
-from sregym_env.runtime import effort, places
+from sregym_env.runtime import effort, garbage, places
 from sregym_env.runtime.clock import HOUR, MILLISECOND, SECOND, seconds
 from sregym_env.runtime.events import EventQueue
 from sregym_env.runtime.frozen import evolve
@@ -384,10 +384,11 @@ class SimWorld:
         the clock then stands at what happened last.
         """
         present = effort.present()
-        if present is None:
-            self._happen_until(time)
-        else:
-            self._happen_within(present, time)
+        with garbage.deferred():
+            if present is None:
+                self._happen_until(time)
+            else:
+                self._happen_within(present, time)
         self.clock = max(self.clock, time)
 
     def _happen_until(self, time: int) -> None:
