@@ -42,8 +42,9 @@ def test_as_the_real_one(both: Sides, entry: Entry, line: str) -> None:
 
 def _comparable(found: Outcome, entry: Entry) -> Outcome:
     """Without the one date that kubectl prints in a form of its own (of NetworkPolicies), and without an order
-    where it has none: it lists the resources of a LimitRange as Go walks a map, another way every time."""
+    where it has none: it lists the resources of a LimitRange and the data of a ConfigMap as Go walks a map, another way
+    every time."""
     text = re.sub(r"Created on: .*", "", found.stdout)
-    if entry.resource.plural == "limitranges":
+    if entry.resource.plural in ("limitranges", "configmaps"):
         text = "\n".join(sorted(text.split("\n")))
     return replace(found, stdout=text)
