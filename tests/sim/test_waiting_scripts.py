@@ -59,6 +59,26 @@ def test_a_waiting_loop_runs_again_when_the_answer_may_be_another(monkeypatch: p
     assert runs.count("waiter") == 3
 
 
+def test_a_sleep_after_the_waiting_loop_is_slept_once() -> None:
+    world = base_world(HOTEL, 0)
+    script = "until nc -z geo 8083; do sleep 2; done; echo there; sleep 3; sleep 3; echo over"
+    script = script.replace("8083", str(HOTEL.by_name["geo"].port))
+    stop = {"spec": {"replicas": 0}}
+    world.cluster.patch("deployments.apps", "geo", stop, namespace=NAMESPACE, type="merge")
+    world.advance(60)
+    container = {"name": "main", "image": "busybox:1.36", "command": ["sh", "-c", script]}
+    spec = {"restartPolicy": "Never", "containers": [container]}
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "waiter"}, "spec": spec}
+    world.cluster.create(pod, namespace=NAMESPACE)
+    world.advance(40)
+    start = {"spec": {"replicas": 1}}
+    world.cluster.patch("deployments.apps", "geo", start, namespace=NAMESPACE, type="merge")
+    world.advance(120)
+    assert world.cluster.logs(NAMESPACE, "waiter").endswith("there\nover\n")
+    assert world.cluster.logs(NAMESPACE, "waiter").count("there") == 1
+    assert world.cluster.get("pods", "waiter", NAMESPACE)["status"]["phase"] == "Succeeded"
+
+
 @pytest.mark.parametrize(
     "script",
     ["echo up; exec geo", "export A=1; geo", "echo up && exec /usr/bin/geo", "sleep 1; geo; echo down"],

@@ -350,7 +350,7 @@ class Script(Quiet):
             length = max(waits[0], LEAST_WAIT) if again else waits[0]
             if not again:
                 # What the first run printed may be more than a turn does.
-                same = done and steady.waits(ctx.process.argv)
+                same = done and steady.waits(ctx.process.argv, [each.result.exit_code for each in way.told])
                 turn = Turn(fresh, length, way.since, _lasting(inquiry)) if same else None
                 memory[key] = Cut(result.text, turn, tuple(way.told))
             ctx.wake_in(length, f"slept:{0 if again else count}")

@@ -61,9 +61,10 @@ def loop_of(argv: Sequence[str]) -> Loop | None:
     return Loop(_source(statements[:-1]), _source(body.statements))
 
 
-def waits(argv: Sequence[str]) -> bool:
+def waits(argv: Sequence[str], codes: Sequence[int]) -> bool:
     """Whether a shell's command line begins with a loop that asks the network the same until it likes the answer, and
-    does the same between: ``until nc -z db 27017; do echo waiting; sleep 2; done``."""
+    does the same between (``until nc -z db 27017; do echo waiting; sleep 2; done``), and is still in it when its
+    questions have ended with these exit codes, from the beginning."""
     if len(argv) != 3 or argv[1] != "-c" or argv[0].rpartition("/")[2] not in ("sh", "bash"):
         return False
     try:
@@ -78,10 +79,19 @@ def waits(argv: Sequence[str]) -> bool:
                 not command.redirections
                 and all(_is_same(each, _ASKING) for each in asked)
                 and all(_is_same(each) for each in between)
+                and _goes_on(command, codes)
             )
         if not _is_same(statement):
             return False
     return False
+
+
+def _goes_on(loop: tree.While, codes: Sequence[int]) -> bool:
+    """Whether a loop whose condition is nothing but questions has not come to its end."""
+    asked = loop.condition.statements
+    last = asked[-1].pipelines[0]
+    ends = codes[len(asked) - 1 :: len(asked)]
+    return bool(ends) and all(((code == 0) != last.negated) != loop.until for code in ends)
 
 
 _COUNTS = re.compile(r"\bfor\b|\(\(|\b(?:let|expr|seq)\b")
