@@ -12,9 +12,19 @@ from sregym_env.cluster.disturbances import LinkLoss, PodFreeze
 from sregym_env.runtime.chance import Chance
 from sregym_env.sim.embedded import EmbeddedWorld
 from sregym_env.sim.network import addressing, connections
-from sregym_env.sim.network.addressing import NodeSource, Reads, Standing, inquiring, learned, note, present
+from sregym_env.sim.network.addressing import (
+    NodeSource,
+    Reads,
+    Standing,
+    inquiring,
+    learned,
+    note,
+    present,
+    still,
+)
 from sregym_env.sim.network.connections import Connection, connect
 from sregym_env.sim.users import traffic
+from sregym_env.sim.world.strain import FULL, LACKING, Lack
 from sregym_env.worlds.lived import base_world
 
 V = TypeVar("V")
@@ -254,3 +264,40 @@ def test_what_was_known_is_known_again_when_a_disturbance_has_gone(monkeypatch: 
     anew = world.fork()
     anew.view = None
     assert asked(world) == asked(anew) != before, "what has changed meanwhile is not"
+
+
+@pytest.mark.parametrize(
+    ("what", "slot", "found"),
+    [
+        ("full", FULL, {("uid", "geo"): 1.0}),
+        ("lacking", LACKING, {("uid", "10.0.0.1", 80): Lack(1.0, 1.0)}),
+    ],
+)
+def test_who_runs_out_of_ports_or_descriptors_is_heard_of(
+    what: str, slot: str, found: dict[Any, Any]
+) -> None:
+    world = base_world(HOTEL, 0)
+
+    def read() -> object:
+        return learned(
+            world, ("test", what), lambda: (note(world, what), dict(world.memory.get(slot, {})))[1]
+        )
+
+    assert read() == {}
+    traffic._leave(world, slot, found)
+    assert read() == found
+    traffic._leave(world, slot, {})
+    assert read() == {}
+    assert not world.view.short[0] and not world.view.short[1]
+
+
+def test_readings_that_somebody_keeps_are_looked_at_once_for_each_change() -> None:
+    world = base_world(HOTEL, 0)
+    client = next(each for each in world.processes.values() if each.namespace == NAMESPACE)
+    with inquiring(world) as inquiry:
+        connect(world, client, f"geo.{NAMESPACE}.svc.cluster.local", 8083)
+    reads = tuple(inquiry.reads.values())
+    assert still(world, reads) and present(world).found[id(reads)] is reads
+    world.cluster.delete("services", "geo", NAMESPACE)
+    assert not still(world, reads)
+    assert id(reads) not in present(world).found

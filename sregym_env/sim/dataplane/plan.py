@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -166,6 +166,49 @@ class Plan:
     node_cores: Floats
     node_other: Floats
     node_other_weight: Floats
+
+    # what follows from these, and would be worked out by every step
+
+    @cached_property
+    def patience(self) -> Floats:
+        """Time-outs by leg that can be squared."""
+        return np.minimum(self.leg_timeout, 1e6)
+
+    @cached_property
+    def quick(self) -> Floats:
+        """Seconds after which a leg's client knows that it was turned away."""
+        return np.minimum(self.leg_delay, self.leg_timeout)
+
+    @cached_property
+    def buried(self) -> tuple[Ints, Floats]:
+        """(legs on which nobody answers, how attempts end there: at once, or never within the time-out), in the rows of
+        :func:`~.step.attempts`."""
+        dead = np.flatnonzero(self.alive == 0.0)
+        kind, timeout, delay = self.dead_kind[dead], self.leg_timeout[dead], self.leg_delay[dead]
+        silent = (kind == 1) | (delay >= timeout)
+        waited = np.where(kind == 1, np.where(timeout < HUGE, timeout, delay), self.quick[dead])
+        table = np.zeros((6, len(dead)))
+        table[0], table[1] = waited, waited * waited
+        table[2] = silent
+        table[3] = ~silent & (kind == 2)
+        table[5] = ~silent & (kind == 0)
+        return dead, table
+
+    @cached_property
+    def gives_up(self) -> tuple[NDArray[np.bool_], Floats, Floats]:
+        """By leg: (whether the callee drops attempts, the share of the edge's attempts of which it does, after how many seconds)."""
+        cancels = self.leg_cancel < HUGE
+        return cancels, self.leg_share * self.alive * cancels, np.where(cancels, self.leg_cancel, 0.0)
+
+    @cached_property
+    def per_period(self) -> Floats:
+        """CPU seconds of a period's quota."""
+        return np.minimum(self.quota, 1e6) * PERIOD
+
+    @cached_property
+    def burstiness(self) -> Floats:
+        """By how much a queue is longer for the variability of its work."""
+        return 0.5 * (1.0 + self.spread)
 
 
 def plan_of(network: Network) -> Plan:

@@ -11,12 +11,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sregym_env.sim.dataplane.accounting import EDGE_ROWS, OPERATION_ROWS, STATION_ROWS
 from sregym_env.sim.dataplane.accounting import EdgeTotal as E
 from sregym_env.sim.dataplane.accounting import OperationTotal as O
 from sregym_env.sim.dataplane.accounting import StationTotal as S
-from sregym_env.sim.dataplane.plan import HEAP_ROOM, HUGE, LOADS, Floats, Plan
+from sregym_env.sim.dataplane.plan import HEAP_ROOM, LOADS, Floats, Plan
 from sregym_env.sim.dataplane.queueing import PERIOD, below, quota_exponent, slope, utilisation
 from sregym_env.sim.dataplane.state import HELD_ROWS, LAW_ROWS, WAY_ROWS, Held, Law, State, Way
 
@@ -59,14 +60,14 @@ def attempts(plan: Plan, laws: Floats, stations: Floats) -> tuple[Floats, Floats
     turned = stations[Held.TURNED, plan.leg_station]
     prompt = in_time[0]
     if plan.cancels:
-        dropped = np.where(plan.leg_cancel < HUGE, stations[Held.DROPPED, plan.leg_station], 0.0)
+        dropped = np.where(plan.gives_up[0], stations[Held.DROPPED, plan.leg_station], 0.0)
         prompt = np.minimum(prompt, 1.0 - dropped)
     late = 1.0 - prompt
     square = mean * mean + reached[Law.VARIANCE] + plan.leg_var
-    first = mean * in_time[1] + np.minimum(plan.leg_timeout, 1e6) * late
-    second = square * in_time[2] + np.minimum(plan.leg_timeout, 1e6) ** 2 * late
+    first = mean * in_time[1] + plan.patience * late
+    second = square * in_time[2] + plan.patience**2 * late
     enters = 1.0 - turned
-    quick = np.minimum(plan.leg_delay, plan.leg_timeout)
+    quick = plan.quick
     table = np.empty((6, len(plan.leg_op)))
     table[0] = turned * quick + enters * first
     table[1] = turned * quick * quick + enters * second
@@ -75,7 +76,8 @@ def attempts(plan: Plan, laws: Floats, stations: Floats) -> tuple[Floats, Floats
     table[4] = turned
     table[5] = 0.0
     if not plan.all_alive:
-        _bury(plan, table, quick)
+        dead, ends = plan.buried
+        table[:, dead] = ends
     per_edge = np.add.reduceat(table * plan.leg_share, plan.leg_first, axis=1)
     ways = np.empty((WAY_ROWS, len(plan.edges)))
     ways[Way.MEAN] = np.maximum(per_edge[0], 1e-6)
@@ -85,22 +87,6 @@ def attempts(plan: Plan, laws: Floats, stations: Floats) -> tuple[Floats, Floats
     again = fails * (1.0 - beyond * (1.0 - fails) / (1.0 - beyond * fails))
     ways[Way.AGAIN] = np.minimum(again, plan.budget / (1.0 + plan.budget))
     return ways, per_edge[1]
-
-
-def _bury(plan: Plan, table: Floats, quick: Floats) -> None:
-    """Legs on which nobody answers: at once, or never within the time-out."""
-    dead = np.flatnonzero(plan.alive == 0.0)
-    silent = (plan.dead_kind[dead] == 1) | (plan.leg_delay[dead] >= plan.leg_timeout[dead])
-    waited = np.where(
-        plan.dead_kind[dead] == 1,
-        np.where(plan.leg_timeout[dead] < HUGE, plan.leg_timeout[dead], plan.leg_delay[dead]),
-        quick[dead],
-    )
-    table[:, dead] = 0.0
-    table[0, dead], table[1, dead] = waited, waited * waited
-    table[2, dead] = silent
-    table[3, dead] = ~silent & (plan.dead_kind[dead] == 2)
-    table[5, dead] = ~silent & (plan.dead_kind[dead] == 0)
 
 
 def calls(plan: Plan, ways: Floats, second: Floats, shut: Floats) -> tuple[Floats, Floats, Floats]:
@@ -133,7 +119,8 @@ def step(
 
     # --- rates, from the sources down -----------------------------------------------------------------
     once, again = ways[Way.MEAN], ways[Way.AGAIN]
-    kept = dt / plan.backoff / (1.0 + dt / plan.backoff)
+    paused = 1.0 + dt / plan.backoff
+    kept = dt / plan.backoff / paused
     rate, users = offered
     drain = 1.0 + (dt / once) * (1.0 - again * kept)
     before = flows[Way.FLYING] + kept * flows[Way.WAITING]
@@ -154,8 +141,9 @@ def step(
     first = lets * wanted
     flying = ahead + grows * first
     done = flying / once
-    waiting = (flows[Way.WAITING] + dt * again * done) / (1.0 + dt / plan.backoff)
-    tried = first + waiting / plan.backoff
+    waiting = (flows[Way.WAITING] + dt * again * done) / paused
+    retried = waiting / plan.backoff
+    tried = first + retried
 
     # --- stations --------------------------------------------------------------------------------------
     reached = plan.shares @ tried
@@ -172,7 +160,7 @@ def step(
     by_cpu = cores / work
     by_threads = plan.threads / np.maximum(work / speed + elsewhere, TINY)
     capacity = np.minimum(np.minimum(by_cpu, by_threads), 1e9)
-    factor = 0.5 * (1.0 + plan.spread)
+    factor = plan.burstiness
     power = _exponent(plan, work, by_threads < by_cpu, arrived / capacity) + 1.0
     bound = _bound(plan, old, np.minimum(arrived, capacity), work / speed + elsewhere)
     in_service = capacity * work / speed
@@ -238,9 +226,9 @@ def step(
     # --- accounts ----------------------------------------------------------------------------------------
     edge_rates = np.empty((EDGE_ROWS, len(plan.edges)))
     edge_rates[E.CALLS] = wanted
-    edge_rates[E.RETRIES] = waiting / plan.backoff
+    edge_rates[E.RETRIES] = retried
     # What is in flight changes by what came and went: the rate of ends follows from the states, so that nothing is lost.
-    ended = first + waiting / plan.backoff - (flying - flows[Way.FLYING]) / dt
+    ended = first + retried - (flying - flows[Way.FLYING]) / dt
     kinds = ways[Way.TIMEOUT : Way.REFUSED + 1]
     fails = kinds.sum(axis=0)
     edge_rates[E.OK] = ended * (1.0 - fails)
@@ -378,7 +366,7 @@ def _shared(plan: Plan, wants: Floats) -> Floats:
     return cores
 
 
-def _exponent(plan: Plan, work: Floats, by_threads: Floats, load: Floats) -> Floats:
+def _exponent(plan: Plan, work: Floats, by_threads: NDArray[np.bool_], load: Floats) -> Floats:
     """With which power of the utilisation arrivals wait: by cores, by quota or by threads, whichever is short."""
     column = np.minimum(load, 0.9999) * LOADS
     whole = column.astype(np.intp)
@@ -386,21 +374,21 @@ def _exponent(plan: Plan, work: Floats, by_threads: Floats, load: Floats) -> Flo
     by_cores = lower + (column - whole) * (plan.core_exponent[plan.every, whole + 1] - lower)
     exponent = np.where(by_threads, plan.thread_exponent, by_cores)
     if plan.throttling:
-        by_quota = quota_exponent(np.minimum(plan.quota, 1e6) * PERIOD / work, plan.spread, load)
-        exponent = np.where(plan.throttles & ~by_threads.astype(bool), by_quota, exponent)
+        by_quota = quota_exponent(plan.per_period / work, plan.spread, load)
+        exponent = np.where(plan.throttles & ~by_threads, by_quota, exponent)
     return exponent
 
 
 def _runs_out(plan: Plan, work: Floats, load: Floats) -> Floats:
     """Share of its periods in which a station uses up its quota, of which it uses ``load``."""
-    exponent = quota_exponent(np.minimum(plan.quota, 1e6) * PERIOD / work, plan.spread, load)
+    exponent = quota_exponent(plan.per_period / work, plan.spread, load)
     share: Floats = np.maximum(load, 1e-9) ** exponent
     return share
 
 
 def _residual(plan: Plan, work: Floats, rho: Floats) -> Floats:
     """What is left of a period when its quota has run out, as an arrival meets it."""
-    fits = np.sqrt((1.0 + plan.spread) * rho * work / (np.minimum(plan.quota, 1e6) * PERIOD))
+    fits = np.sqrt((1.0 + plan.spread) * rho * work / plan.per_period)
     left: Floats = RESIDUAL * PERIOD * np.minimum(rho * fits + 1.0 - rho, 1.0 - plan.quota / plan.cores)
     return left
 
@@ -458,10 +446,10 @@ def _hold_back(
 
 def _cancel(plan: Plan, queue: Floats, capacity: Floats, tried: Floats, arrived: Floats) -> Floats:
     """Requests dropped in the queue because their callers have given up."""
-    cancels = plan.leg_cancel < HUGE
-    flow = tried[plan.leg_edge] * plan.leg_share * plan.alive * cancels
+    _, parts, seconds = plan.gives_up
+    flow = tried[plan.leg_edge] * parts
     into = np.bincount(plan.leg_station, flow, len(plan.stations))
-    after = np.bincount(plan.leg_station, flow * np.where(cancels, plan.leg_cancel, 0.0), len(plan.stations))
+    after = np.bincount(plan.leg_station, flow * seconds, len(plan.stations))
     patience = after / np.maximum(into, TINY)
     share = np.minimum(into / np.maximum(arrived, TINY), 1.0)
     return np.where(into > 0.0, share * np.maximum(queue - capacity * patience, 0.0), 0.0)

@@ -83,6 +83,16 @@ class Past(NamedTuple):
     seen_before: Mapping[tuple[str, Any], Read]
 
 
+class Recent(NamedTuple):
+    """What held in a state, and what may read otherwise in the next one."""
+
+    cache: Mapping[Any, Known]
+    changed: frozenset[Asked]
+
+
+RECENT = 6
+"""States whose changes are remembered one by one."""
+
 PASTS = 2
 """Other grounds that are remembered."""
 
@@ -115,6 +125,8 @@ class Present:
     states that read the same."""
     before: Mapping[Any, Known]
     """Answers of earlier states of the same ground, which may still hold."""
+    recent: tuple[Recent, ...]
+    """Those that held in each of the last states, the latest first."""
     seen: dict[tuple[str, Any], Read]
     """What was read of this state, and of earlier ones where nothing has changed since."""
     seen_before: Mapping[tuple[str, Any], Read]
@@ -124,12 +136,16 @@ class Present:
     strains: Mapping[ProcessKey, Strain] = field(default_factory=lambda: NO_STRAINS)
     ended: tuple[Ended, ...] = ()
     """What load does."""
+    short: tuple[Mapping[Any, Any], ...] = ()
+    """Who has run out of ports, and who of file descriptors."""
     pasts: tuple[Past, ...] = ()
     """Other grounds, the latest first."""
     standing: Mapping[int, Held] = field(default_factory=dict)
     """What held when it was last looked at together (:class:`Standing`), by identity."""
     unsure: frozenset[Asked] | None = None
     """What may read otherwise since then; None where it could be anything."""
+    found: dict[int, Reads] = field(default_factory=dict)
+    """Readings that hold now (:func:`still`), by identity; shared as the answers are."""
 
 
 Asked = tuple[str, Any]
@@ -280,7 +296,8 @@ def _derived(world: SimWorld, known: Present | None) -> Present:
         past, pasts = _other_ground(known, ground)
         return Present(
             world.epoch, running, by_pod, by_node, pods, _pods_by_ip(pods), slices, manual, volumes, world._app,
-            ground, naming, {}, past.before, {}, past.seen_before, None, *load_of(world), pasts,
+            ground, naming, {}, past.before, (), {}, past.seen_before, None, *load_of(world),
+            (lacking_of(world), full_of(world)), pasts,
         )  # fmt: skip
     strains, ended = load_of(world)
     fresh = replace(
@@ -294,11 +311,13 @@ def _derived(world: SimWorld, known: Present | None) -> Present:
         app=world._app,
         strains=strains,
         ended=ended,
+        short=(lacking_of(world), full_of(world)),
     )
     changed = _changed(world, known, fresh)
     if changed:
         fresh.unsure = _doubted(known, changed)
-        fresh.cache, fresh.before = {}, _merged(known.before, known.cache)
+        fresh.cache, fresh.before, fresh.found = {}, _merged(known.before, known.cache), {}
+        fresh.recent = (Recent(known.cache, frozenset(changed)), *known.recent)[:RECENT]
         fresh.seen = known.seen.copy() if len(known.seen) < REMEMBERED else {}
         unsure = {what: read for what in changed if (read := fresh.seen.pop(what, None)) is not None}
         fresh.seen_before = _merged(known.seen_before, unsure)
@@ -369,6 +388,8 @@ def _changed(world: SimWorld, known: Present, fresh: Present) -> list[tuple[str,
                 changed.append(("strain", key))
     if fresh.ended != known.ended:
         changed.append(("offered", None))
+    if fresh.short != known.short:
+        changed += (("lacking", None), ("full", None))
     if not _same(known.volumes, fresh.volumes):
         changed += [("volume", name) for name in {**known.volumes, **fresh.volumes}]
     return changed
@@ -469,11 +490,13 @@ def learned(world: SimWorld, key: Any, find: Callable[[], Any]) -> Any:
 
     ``find`` must change nothing.
     """
-    view = present(world)
+    view: Present | None = world.view
+    if view is None or view.epoch != world.epoch:
+        view = present(world)
     known = view.cache.get(key)
     if known is None:
-        known = view.before.get(key)
-        if known is None or not holds(world, known.reads.values()):
+        known = _known_to_hold(world, view, key)
+        if known is None:
             with inquiring(world) as inquiry:
                 answer = find()
             known = Known(answer, inquiry.reads)
@@ -486,6 +509,21 @@ def learned(world: SimWorld, key: Any, find: Callable[[], Any]) -> Any:
     if world.inquiry is not None:
         world.inquiry.reads.update(known.reads)
     return known.answer
+
+
+def _known_to_hold(world: SimWorld, view: Present, key: Any) -> Known | None:
+    """The answer of an earlier state, if it is right now, too."""
+    since: list[frozenset[Asked]] = []
+    for cache, changed in view.recent:
+        since.append(changed)
+        known = cache.get(key)
+        if known is not None:
+            if all(map(known.reads.keys().isdisjoint, since)):
+                return known
+            break
+    else:
+        known = view.before.get(key)
+    return known if known is not None and holds(world, known.reads.values()) else None
 
 
 @contextmanager
@@ -506,6 +544,16 @@ def holds(world: SimWorld, reads: Collection[Read]) -> bool:
         now = seen.get(read[0]) or _read(world, read[0])
         if now is not read and now[1] != read[1]:
             return False
+    return True
+
+
+def still(world: SimWorld, reads: Reads) -> bool:
+    """The same of readings that somebody keeps: while nothing happens they are looked at once."""
+    found = present(world).found
+    if found.get(id(reads)) is not reads:
+        if not holds(world, reads):
+            return False
+        found[id(reads)] = reads
     return True
 
 
@@ -570,7 +618,10 @@ def note(world: SimWorld, how: str, of: Any = None) -> None:
     """Note that an answer depends on what this reader says of something: a process, a volume, the ``ground`` ..."""
     if world.inquiry is not None:
         what = (how, of)
-        world.inquiry.reads[what] = present(world).seen.get(what) or _read(world, what)
+        view: Present | None = world.view
+        if view is None or view.epoch != world.epoch:
+            view = present(world)
+        world.inquiry.reads[what] = view.seen.get(what) or _read(world, what)
 
 
 def _read(world: SimWorld, what: tuple[str, Any]) -> Read:

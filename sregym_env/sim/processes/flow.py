@@ -188,10 +188,16 @@ class Evaluation:
                 tuple(leg._replace(share=leg.share / (1 + len(beside))) for leg in there) if beside else there
             )
         ended = [(leg.share, *self._leg(leg, call, patience)) for leg in legs]
-        once = ended[0][1] if len(ended) == 1 else _mixed([(part, flow) for part, flow, _, _ in ended])
+        ways: tuple[Way, ...]
+        if len(ended) == 1:
+            part, once, way, varies = ended[0]
+            ways = () if way is None else (way,)
+            square = part * (once.latency**2 + varies)
+        else:
+            once = _mixed([(part, flow) for part, flow, _, _ in ended])
+            ways = tuple(way for _, _, way, _ in ended if way is not None)
+            square = sum(part * (flow.latency**2 + varies) for part, flow, _, varies in ended)
         flow, tries = (once, 1.0) if again is None else _tried_again(once, again)
-        ways = tuple(way for _, _, way, _ in ended if way is not None)
-        square = sum(part * (each.latency**2 + variance) for part, each, _, variance in ended)
         variance = max(square - once.latency**2, 0.0)
         caller = self._stack[-1] if self._stack and not rate else None
         for way in ways:
@@ -281,7 +287,9 @@ class Evaluation:
 
     def _dialled(self, source: Source, connection: Connection) -> tuple[Leg, ...]:
         """Where the calls of a client lead that has a port for each, and those for which it has none."""
-        if not self._lacking or not connection.resolution.addresses or not isinstance(source, Process):
+        if not self._lacking:
+            return connection.legs
+        if not connection.resolution.addresses or not isinstance(source, Process):
             return connection.legs
         address, port = connection.resolution.addresses[0], connection.port
         found = self._lacking.get((source.key[0], address, port))

@@ -162,7 +162,7 @@ class Script(Quiet):
             cut = ctx.world.memory.get(_cut_key(ctx), Cut(""))
             self._run(ctx, ctx.process.state[ONCE], cut)
         elif kind == "slept":
-            cut = ctx.world.memory.get(_cut_key(ctx), Cut(""))
+            cut = ctx.world.memory.get(_cut_key(ctx)) or Cut("")
             if cut.turn is None:
                 self._run(ctx, int(count), cut)
             else:
@@ -170,7 +170,7 @@ class Script(Quiet):
 
     def _turn(self, ctx: ProcessContext, done: int, cut: Cut, turn: Turn) -> None:
         """Take one more turn of a loop that waits: the same one while the network answers the same."""
-        if turn.reads is None or not addressing.holds(ctx.world, turn.reads):
+        if turn.reads is None or not addressing.still(ctx.world, turn.reads):
             asked = _ask(ctx, turn.asked)
             if asked.told != turn.asked:
                 self._run(ctx, done, cut, asked)

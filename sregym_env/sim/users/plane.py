@@ -31,7 +31,7 @@ NEXT = "traffic.next"
 
 SOONEST, LATEST = SECOND, 60 * SECOND
 """Bounds of the time until a data plane that moves is looked at again."""
-PATIENCE = 4
+PATIENCE = 3
 """It is looked at again after this part of the time since its network was changed, or after as long as its figures have not moved."""
 MOVED = 0.05
 """Relative change of a figure, while it moves, below which it is left as it was told last: whoever is told anew has to think anew."""

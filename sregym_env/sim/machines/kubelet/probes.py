@@ -153,7 +153,8 @@ def wake_settled(world: SimWorld) -> None:
                         stood.append(probe.reads)
                         continue
                     turns.append(probe.next_at)
-                    steady = steady and passes and not disturbed and not probe.chanced
+                    stands = passes and not probe.chanced and (bool(probe.reads) or not disturbed)
+                    steady = steady and stands
         if turns:
             who = PROBER if steady else "kubelet"
             world.wake(who, (record.namespace, record.name), max(0, min(turns) - now))
