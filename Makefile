@@ -52,7 +52,7 @@ sample: $(READY)  ## Check a stratified sample of the pairs; what no understandi
 	$(BIN)/sregym validate --sample 12 --jobs 2
 	$(BIN)/sregym shortcuts --sample 6 --group blind --workers 2
 
-shortcuts: $(READY)  ## Play every policy that understands nothing over all pairs; audit 692 worlds (an hour or two).
+shortcuts: $(READY)  ## Play every policy that understands nothing over all pairs; audit 692 worlds (half a day on two cores).
 	$(BIN)/sregym shortcuts --workers 2
 	$(BIN)/sregym shortcuts --audit 692 --workers 2
 

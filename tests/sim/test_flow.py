@@ -1,14 +1,16 @@
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
 from sregym_env.cluster.disturbances import LinkDelay, LinkLoss, PodFreeze
+from sregym_env.sim.machines.kubelet import runtime
+from sregym_env.sim.processes import exchange
 from sregym_env.sim.processes.context import evaluation
 from sregym_env.sim.world import SimWorld
 from sregym_env.sim.world.logs import RequestLine
-from sregym_env.sim.world.program import Again, Call, Failure, Flow
+from sregym_env.sim.world.program import Again, Call, Failure, Flow, HttpRequest
 from sregym_env.sim.world.strain import STRAINS, Served, Strain
 from tests.sim.dataplane import FakeProgram, expose, pod, service, web_world
 
@@ -145,6 +147,28 @@ def test_waiting_for_a_server_takes_time_and_patience() -> None:
     hasty = evaluation(world).call(client, "web", 8080, CALL, timeout=1.0)
     assert 0.2 < 1.0 - hasty.ok < 0.5
     assert hasty.failures[0][0].kind == "timeout"
+
+
+@pytest.mark.parametrize("kind", ["http", "grpc"])
+def test_a_probe_that_is_as_good_as_never_late_is_left_to_no_chance(kind: Literal["http", "grpc"]) -> None:
+    world, client, server = web_world()
+
+    def ask(wait: float) -> tuple[bool, bool]:
+        strained(world, server.key, waits=0.5, wait=wait, wait_variation=1.0)
+        answer, reads, chanced = runtime.noted(
+            world, lambda: runtime.probe(world, "w1", server.ip, 80, kind, timeout=1.0)
+        )
+        assert bool(reads) != chanced
+        return answer[0], chanced
+
+    assert ask(0.02) == (True, False)
+    assert ask(0.2)[1]
+    # What a person sees of such an answer is the time that it took, and differs from one to the next.
+    strained(world, server.key, waits=0.5, wait=0.02, wait_variation=1.0)
+    times = {
+        exchange.http_get(world, client, "web", 8080, HttpRequest("GET", "/")).total_seconds for _ in range(8)
+    }
+    assert len(times) > 2
 
 
 def test_a_known_law_says_how_long_it_takes_and_what_gets_done() -> None:

@@ -16,6 +16,7 @@ from sregym_env.cluster.http import HttpCall, HttpExchange, Lookup
 from sregym_env.runtime.frozen import evolve
 from sregym_env.runtime.streams import keyed_bits
 from sregym_env.sim.dataplane.law import Law
+from sregym_env.sim.dataplane.queueing import share_in_time
 from sregym_env.sim.network import addressing, dns, local_ports, tls
 from sregym_env.sim.network.addressing import NodeSource, Source
 from sregym_env.sim.network.connections import (
@@ -35,7 +36,7 @@ from sregym_env.sim.processes.context import ProcessContext, evaluation
 from sregym_env.sim.world import SimWorld
 from sregym_env.sim.world.process import ProcessKey
 from sregym_env.sim.world.program import Call, HttpRequest, HttpResponse
-from sregym_env.sim.world.strain import full_of, strain_of
+from sregym_env.sim.world.strain import Strain, full_of, strain_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,10 +102,13 @@ def http_get(
     request: HttpRequest,
     timeout: float = 0.0,
     tls: Tls | None = None,
+    *,
+    verdict: bool = False,
 ) -> Exchange:
     """Send one HTTP request (of any method) to ``host:port`` and see what becomes of it; over TLS if given.
 
-    One leg is drawn from the stream of the client. Nothing but that stream changes.
+    One leg is drawn from the stream of the client. Nothing but that stream changes. ``verdict`` says that nobody asks how long it takes,
+    as long as that is less than ``timeout``.
     """
     connection = connect(world, source, host, port)
     patience = timeout or CONNECT_TIMEOUT
@@ -126,7 +130,7 @@ def http_get(
         phase: Literal["lookup", "connect"] = "lookup" if connection.resolution.error else "connect"
         spent = min(patience, leg.latency if phase == "lookup" else lookup + leg.latency)
         return evolve(base, phase=phase, connect_seconds=spent, total_seconds=spent)
-    return _exchange(world, source, connection, leg, request, patience, base, tls)
+    return _exchange(world, source, connection, leg, request, patience, base, tls, verdict)
 
 
 def _from_port(world: SimWorld, source: Source, connection: Connection, leg: Leg) -> Leg:
@@ -162,6 +166,7 @@ def _exchange(
     patience: float,
     base: Exchange,
     tls: Tls | None,
+    verdict: bool,
 ) -> Exchange:
     assert leg.process is not None
     addressing.note(world, "process", leg.process)
@@ -192,7 +197,8 @@ def _exchange(
     else:
         response = world.programs[process.program].request(context, request, leg.port)
     total = connected + leg.latency + extra + (0.0005 if response is None else response.latency)
-    total += _waited(world, process.key, f"wait:{'/'.join(addressing.source_key(source))}")
+    stream = f"wait:{'/'.join(addressing.source_key(source))}"
+    total += _waited(world, process.key, stream, patience - total if verdict else None)
     if (response is not None and _bytes(request.body, request.headers) > leg.carries) or (
         response is not None and _answered(world, request, response) > leg.carries
     ):
@@ -202,11 +208,16 @@ def _exchange(
     return evolve(waiting, outcome="ok", response=response, total_seconds=total, phase="done")
 
 
-def _waited(world: SimWorld, key: ProcessKey, stream: str) -> float:
-    """Seconds that one request waits for a server under its load; without end where the server takes on no more."""
+def _waited(world: SimWorld, key: ProcessKey, stream: str, left: float | None) -> float:
+    """Seconds that one request waits for a server under its load; without end where the server takes on no more.
+
+    Who only asks whether that is less than ``left`` seconds is not kept waiting where it is as good as certain.
+    """
     addressing.note(world, "strain", key)
     strain = strain_of(world, key)
     if strain is None or strain.paced or strain.waits * strain.wait + strain.turned < SOON:
+        return 0.0
+    if left is not None and _late(strain, left) <= NEGLIGIBLE:
         return 0.0
     _chanced(world)
     draw = world.streams.unit(stream)
@@ -216,6 +227,12 @@ def _waited(world: SimWorld, key: ProcessKey, stream: str) -> float:
     if draw >= strain.waits:
         return 0.0
     return Law.gamma(strain.wait, strain.wait_variation * strain.wait**2).sample(draw / strain.waits)
+
+
+def _late(strain: Strain, left: float) -> float:
+    """The share of a server's requests that wait longer than ``left`` seconds."""
+    prompt, _ = share_in_time(left, strain.wait, strain.wait_variation * strain.wait**2)
+    return strain.turned + (1.0 - strain.turned) * strain.waits * (1.0 - prompt)
 
 
 def _bytes(body: str, headers: Mapping[str, str]) -> int:
@@ -234,6 +251,8 @@ FIRST_LINE = 120
 """Bytes of a request's or an answer's first line and of the headers that nobody writes down, such as its date."""
 SOON = 0.001
 """Seconds of a wait that nobody notices."""
+NEGLIGIBLE = 1e-6
+"""Share of the answers that may be late without anybody asking: one probe every ten seconds meets one in four months."""
 
 NOT_TLS = "Client sent an HTTP request to an HTTPS server.\n"
 """What Go's HTTPS server answers to a client that speaks plain HTTP."""
@@ -320,7 +339,9 @@ def probe_http(
     """
     given = {"Host": joined(host, port), "User-Agent": "kube-probe/1.32", "Accept": "*/*", **(headers or {})}
     tls = Tls() if scheme == "https" else None  # A kubelet does not verify certificates.
-    done = http_get(world, NodeSource(node), host, port, HttpRequest("GET", path, given), timeout, tls)
+    done = http_get(
+        world, NodeSource(node), host, port, HttpRequest("GET", path, given), timeout, tls, verdict=True
+    )
     if done.outcome == "timeout" and (done.phase == "wait" or done.total_seconds >= timeout):
         awaiting = " (Client.Timeout exceeded while awaiting headers)"
         return 0, f"context deadline exceeded{awaiting if done.phase == 'wait' else ''}"
@@ -347,7 +368,8 @@ def probe_grpc(
     addressing.note(world, "process", leg.process)
     call = Call("grpc.health.v1.Health/Check", (("service", service),))
     flow = evaluation(world).serve(world.processes[leg.process], call, leg.port)
-    if flow.latency + _waited(world, leg.process, f"probe:{node}:{host}:{port}") > timeout:
+    left = timeout - flow.latency
+    if left < 0.0 or _waited(world, leg.process, f"probe:{node}:{host}:{port}", left) > left:
         return False, late_text
     if flow.ok > 0.5:
         return True, ""

@@ -135,7 +135,9 @@ def _lasting(world: EmbeddedWorld) -> Present:
     """What the network derives, without the names that addresses have in reverse, which are not renewed."""
     view = present(world)
     cache = {key: known for key, known in view.cache.items() if not any("arpa" in str(part) for part in key)}
-    return replace(view, cache=cache, before={}, seen_before={}, standing={}, unsure=None)
+    return replace(
+        view, cache=cache, before={}, recent=(), pasts=(), seen_before={}, standing={}, unsure=None, found={}
+    )
 
 
 def _reader(known: Identities, texts: tuple[str, ...]) -> Reader:
