@@ -49,6 +49,7 @@ from sregym_env.kube.registry import BUILTIN, Registry
 from sregym_env.kube.status import StatusError
 from sregym_env.kube.types import Manifest
 from sregym_env.runtime.clock import MINUTE, SECOND
+from sregym_env.runtime.streams import keyed_bits
 
 GONE_LIMIT = 120.0
 """Seconds to wait for a deleted object to be gone: four times a pod's default grace period."""
@@ -67,6 +68,12 @@ JOB_LIMIT = 90.0
 
 SCHEDULED = "batch.kubernetes.io/cronjob-scheduled-timestamp"
 """The annotation of a Job that says for when a CronJob has made it."""
+
+INSTANTIATED = "cronjob.kubernetes.io/instantiate"
+"""The annotation by which ``kubectl create job --from`` marks a run of a CronJob by hand."""
+
+BY_HAND = ("manual", "now", "once", "test", "adhoc", "run1")
+"""Ends of the names that people give to such runs."""
 
 RESTORE_ATTEMPTS = 5
 """How often an object is put back that others write to at the same time."""
@@ -200,7 +207,7 @@ def apply(world: World, edit: Edit, manager: str = "") -> Undo:
         case Scale():
             return _merge_patch(cluster, edit.target, {"spec": {"replicas": edit.replicas}}, manager, "scale")
         case RunCronJob():
-            _run(world, edit.target)
+            _run(world, edit.target, edit.by_hand)
             return None
         case AwaitRollout():
             _await_rollout(world, edit.target)
@@ -515,8 +522,8 @@ def _issue(world: World, edit: IssueCertificate, manager: str) -> Undo:
     return Discard(edit.target)
 
 
-def _run(world: World, target: ObjectRef) -> None:
-    """Make a Job of a CronJob's template, named and owned as its controller does it, and wait until it has ended."""
+def _run(world: World, target: ObjectRef, by_hand: bool) -> None:
+    """Make a Job of a CronJob's template, named and owned as its controller does it or as kubectl does, and wait until it has ended."""
     cluster = world.cluster
     if not _exists(cluster, target):
         return
@@ -532,15 +539,22 @@ def _run(world: World, target: ObjectRef) -> None:
         "name": target.name,
         "uid": metadata["uid"],
     }
+    given = dict(template.get("metadata") or {})
+    if by_hand:
+        name = f"{target.name}-{BY_HAND[keyed_bits(metadata['uid']) % len(BY_HAND)]}"
+        notes, held = {**(given.get("annotations") or {}), INSTANTIATED: "manual"}, {"controller": True}
+    else:
+        name = f"{target.name}-{world.now() // MINUTE}"
+        notes, held = {SCHEDULED: rfc3339(world.now())}, {"controller": True, "blockOwnerDeletion": True}
     job = {
         "apiVersion": "batch/v1",
         "kind": "Job",
         "metadata": {
-            **(template.get("metadata") or {}),
-            "name": f"{target.name}-{world.now() // MINUTE}",
+            **given,
+            "name": name,
             "namespace": target.namespace,
-            "annotations": {SCHEDULED: rfc3339(world.now())},
-            "ownerReferences": [{**owner, "controller": True, "blockOwnerDeletion": True}],
+            "annotations": notes,
+            "ownerReferences": [{**owner, **held}],
         },
         "spec": template["spec"],
     }

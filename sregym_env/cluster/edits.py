@@ -153,10 +153,12 @@ class Scale:
 class RunCronJob:
     """Let a CronJob run now, as its schedule would; nothing where it is gone or suspended, or forbids a second run.
 
-    Undo has nothing to do: the Job goes with the CronJob.
+    Undo has nothing to do: the Job goes with the CronJob. ``by_hand`` says that somebody has it run who does not wait for its schedule
+    (``kubectl create job --from``).
     """
 
     target: ObjectRef
+    by_hand: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from sregym_env.cluster.api import World
@@ -59,7 +60,9 @@ def _table(target: ComponentTarget, chance: Chance) -> str:
 
 
 def _place(target: ComponentTarget, chance: Chance) -> str:
-    return chance.choice("namespace", ("default", target.namespace))
+    place = chance.choice("namespace", ("default", target.namespace))
+    # What an image is pulled with lies where its pods are.
+    return target.namespace if target.pod_spec.get("imagePullSecrets") else place
 
 
 @fault(
@@ -88,6 +91,8 @@ def postgres_lock_contention(
     files = ObjectRef("configmaps", f"{writer}-sql", place)
     text = SCRIPTS[way].format(table=table, column=column, pause=pause)
     pod = _pod(target, files)
+    if place == target.namespace and (secrets := target.pod_spec.get("imagePullSecrets")):
+        pod["imagePullSecrets"] = secrets
     edits: list[Edit] = [
         Create(
             {
@@ -100,6 +105,7 @@ def postgres_lock_contention(
         Create(_workload(kind, source, pod, schedule)),
     ]
     again: list[Edit] = [RunCronJob(source)] if kind == "CronJob" else []
+    first = [replace(each, by_hand=True) for each in again if isinstance(each, RunCronJob)]
     admin, database = target.component.accounts[1].user, target.component.database
     psql = f"psql -U {admin} -d {database}"
     holders = "SELECT pid FROM pg_locks WHERE mode = 'AccessExclusiveLock' AND granted"
@@ -108,7 +114,7 @@ def postgres_lock_contention(
         resource=source,
         cause=f"{kind} {writer} in namespace {place} keeps a transaction open that holds {table} of {target.name} in ACCESS "
         "EXCLUSIVE mode: every query on that table waits for the lock, and the program takes it again when its session is ended.",
-        edits=[*edits, *again],
+        edits=[*edits, *first],
         trigger=again,
         details={"field": f"lock on {table}", "wrong": "AccessExclusiveLock"},
         facts={"writer": writer, "table": table, "elsewhere": place},

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from sregym_env.apps.migrated import MIGRATED, Renamed, change_of, columns
 from sregym_env.cluster.api import World
 from sregym_env.cluster.apply import execute as run
@@ -177,6 +179,7 @@ def schema_contract_before_drain(
                         *spec.get("volumes", ()),
                         {"name": "migrations", "configMap": {"name": files}},
                     ],
+                    **_pulls(target, store),
                     "/spec/strategy": {
                         "type": "RollingUpdate",
                         "rollingUpdate": {"maxSurge": 1, "maxUnavailable": 0},
@@ -224,6 +227,13 @@ def _migrates(store: ComponentTarget, name: str, file: str, namespace: str) -> M
         "env": [{"name": key, "value": value} for key, value in login.items()],
         "volumeMounts": [{"name": "migrations", "mountPath": "/migrations"}],
     }
+
+
+def _pulls(target: ComponentTarget, store: ComponentTarget) -> dict[str, Any]:
+    """What the component's pods need to pull the store's image, too."""
+    own, others = (each.pod_spec.get("imagePullSecrets", []) for each in (target, store))
+    missing = [secret for secret in others if secret not in own]
+    return {target.template_path("imagePullSecrets"): [*own, *missing]} if missing else {}
 
 
 def _asked(world: World, store: ComponentTarget, sql: str) -> list[str]:

@@ -11,6 +11,7 @@ import binascii
 import gzip
 import io
 import json
+import re
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
@@ -185,7 +186,10 @@ def _moment(text: object) -> datetime:
 
 
 def _updated(release: dict[str, Any]) -> str:
-    return f"{_moment(release['info'].get('last_deployed')):%Y-%m-%d %H:%M:%S}.0 +0000 UTC"
+    """As Go prints a time: with what there is of a second."""
+    text = release["info"].get("last_deployed")
+    part = re.search(r"\.\d*[1-9]", str(text))
+    return f"{_moment(text):%Y-%m-%d %H:%M:%S}{part[0] if part else ''} +0000 UTC"
 
 
 def _list(cluster: Cluster, namespace: str | None, flags: dict[str, str], shape: str) -> str:

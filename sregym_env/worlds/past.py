@@ -31,7 +31,7 @@ from sregym_env.worlds.changes import Change, Step
 from sregym_env.worlds.nameserver import Serve, Zone
 from sregym_env.worlds.placement import BOUND, Bind
 from sregym_env.worlds.tenants.deeds import Act, Cordon, Deed, Drain, Install, Patch, Release, live_through
-from sregym_env.worlds.tenants.delivery import HELM, Delivery
+from sregym_env.worlds.tenants.delivery import HELM, Delivery, dated
 from sregym_env.worlds.tenants.neighbours import Neighbourhood, neighbourhood
 from sregym_env.worlds.tenants.oddities import Place, oddities
 from sregym_env.worlds.tenants.workloads import Span, last_change
@@ -407,7 +407,7 @@ def installation(app: App, chance: Chance, start: int, tool: str) -> list[Deed]:
     deeds = []
     time = float(start)
     for index, manifest in enumerate(app.manifests):
-        deeds.append(Deed(round(time), Install((manifest,), tool)))
+        deeds.append(Deed(round(time), Install((dated(manifest, round(time)),), tool)))
         time += seconds(pace * chance.uniform(f"gap{index}", 0.3, 2.0))
     return deeds
 

@@ -92,6 +92,15 @@ def test_pods_of_one_machine_reach_each_other_as_ever(world: EmbeddedWorld) -> N
     lost = int(re.findall(r"(\d+)% packet loss", told)[0])
     assert 30 < lost < 90
     assert "min/avg/max" in told
+    # Its own address lies behind the same link as those of its pods.
+    ping = f"kubectl debug node/{other} -q --image=busybox -it -- ping -c 40 -q"
+    for name, losing in ((node, True), (other, False)):
+        address = next(
+            each["address"]
+            for each in world.cluster.get("nodes", name)["status"]["addresses"]
+            if each["type"] == "InternalIP"
+        )
+        assert (" 0% packet loss" not in _typed(world, f"{ping} {address}")) is losing
 
 
 def test_the_machine_bears_a_part_of_the_path_and_no_load_and_no_data(every_inventory: Inventory) -> None:

@@ -14,6 +14,8 @@ from sregym_env.cluster.disturbances import DiskReadErrors
 from sregym_env.cluster.identity import ADMIN
 from sregym_env.sim.bringup.deploy import deployed_world
 from sregym_env.sim.embedded import EmbeddedWorld
+from sregym_env.sim.processes.context import ProcessContext
+from sregym_env.sim.world.program import HttpRequest
 from sregym_env.tools.workstation import Workstation
 
 NS = APP.namespace
@@ -71,6 +73,18 @@ def test_healthy(world: EmbeddedWorld) -> None:
     assert success(world) == {"search": 1.0, "recommend": 1.0, "user": 1.0, "reserve": 1.0}
     assert len(run(world, "consul", "consul", "catalog", "services").stdout.split()) == 8
     assert "Successfully registered in consul" in logs(world, "geo")
+    agent = next(each for each in world.processes.values() if each.program == "consul")
+
+    def told(path: str) -> Any:
+        answer = world.programs["consul"].request(
+            ProcessContext(world, agent), HttpRequest("GET", f"/v1/{path}"), 8500
+        )
+        assert answer is not None and answer.status == 200
+        return json.loads(answer.body)
+
+    assert [each["Status"] for each in told("health/state/any")] == ["passing"]
+    assert told("health/state/critical") == []
+    assert [each["Tags"]["role"] for each in told("agent/members")] == ["consul"]
 
 
 def test_a_revoked_role_strikes_at_the_next_start(world: EmbeddedWorld) -> None:

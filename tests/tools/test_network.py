@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 from sregym_env.cluster.identity import ADMIN
 from sregym_env.sim.bringup.deploy import bare_cluster
 from sregym_env.tools.workstation import Workstation
-from sregym_env.worlds.tenants.delivery import HELM, Delivery, release_secret
+from sregym_env.worlds.tenants.delivery import HELM, Delivery, dated, release_secret
 
 API = "kubernetes.default.svc.cluster.local"
 LOST = "10.99.99.99"
@@ -153,6 +154,15 @@ def test_what_people_reach_for(desk: Workstation, line: str, code: int, said: st
     assert done.exit_code == code
 
 
+def test_a_release_that_is_delivered_again_is_of_then(desk: Workstation) -> None:
+    old = release_secret(Delivery(HELM, "web", "1.4.2"), "default", 1, 1_700_000_000_000_000, deployed=True)
+    desk.world.cluster.create(dated(old, desk.world.now()))
+    updated = desk.run("helm list -o json | jq -r .[0].updated").text
+    assert updated[:10] == desk.run("date +%F").text.strip()
+    desk.world.cluster.delete("secrets", old["metadata"]["name"], "default")
+    assert dated({"kind": "Secret", "type": "Opaque"}, 0) == {"kind": "Secret", "type": "Opaque"}
+
+
 def test_a_release_in_the_cluster(desk: Workstation) -> None:
     for number in (1, 2):
         delivery = Delivery(HELM, "web", "1.4.2")
@@ -160,6 +170,7 @@ def test_a_release_in_the_cluster(desk: Workstation) -> None:
         desk.world.cluster.create(secret)
     assert desk.run("helm list -A -q").text == "web\n"
     row = desk.run("helm list").text.splitlines()[1].split("\t")
+    assert re.fullmatch(r"2\d{3}(-\d\d){2} (\d\d:?){3}\.\d*[1-9] \+0000 UTC", row[3].strip()), row[3]
     assert [cell.strip() for cell in (*row[:3], *row[4:])] == [
         "web",
         "default",

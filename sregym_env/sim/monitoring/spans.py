@@ -314,6 +314,8 @@ class _Maker:
         self._telling = telling
         self._journey = journey
         self._count = 0
+        self._cut = 0
+        """The status with which a proxy answers for a call that has just got no answer; 0 where the last one got one."""
 
     def _draw(self) -> float:
         self._count += 1
@@ -338,13 +340,15 @@ class _Maker:
         stub = self._span(span_id, name, start, 0, node, process, parent, (), ())
         if writes:
             self.spans.append(stub)
+        self._cut = 0
         now, ok = self._walk(
             steps, node, process, start + self._around(own * 0.6), stub if writes else parent
         )
+        cut, self._cut = self._cut, 0
         refused = ok and self._draw() < node.refused
         now += self._around(own * 0.4)
         if writes:
-            tags, events = self._told(node, ok and not refused, now)
+            tags, events = self._told(node, ok and not refused, cut)
             self.spans[place] = self._span(
                 span_id, name, start, now - start, node, process, parent, tags, events
             )
@@ -413,8 +417,10 @@ class _Maker:
         if callee is None or not answered:
             # Nobody has answered: what its own side took, less what else its service does.
             took = max(node.latency - 0.0005, 0.0004) if node.ok < 0.5 else 0.0008
-            took = node.latency * IN_VAIN if ahead.given_up else took
-            end, ok = now + self._around(took), False
+            # A deadline is the same for every call.
+            took_in_vain = round(node.latency * IN_VAIN * SECOND)
+            end, ok = now + (took_in_vain if ahead.given_up else self._around(took)), False
+            self._cut = 504 if ahead.given_up else 503
         elif writes_spans(self._graph.app, self._tracing, ahead.callee):
             way = self._around(_WAY)
             outer, self._telling = self._telling, heard
@@ -437,12 +443,13 @@ class _Maker:
             )
         return end, ok or ask.lost.then == "ignore"
 
-    def _told(self, node: Node, ok: bool, end: int) -> tuple[tuple[Tag, ...], tuple[Event, ...]]:
+    def _told(self, node: Node, ok: bool, cut: int) -> tuple[tuple[Tag, ...], tuple[Event, ...]]:
         """What a server's span says of itself."""
         tags: list[Tag] = [("span.kind", "server"), ("component", self._component(node))]
         method, _, path = node.operation.partition(" ")
         if path.startswith("/"):
-            tags += [("http.method", method), ("http.url", path), ("http.status_code", 200 if ok else 500)]
+            failed = cut if cut and node.process.program == "envoy" else 500
+            tags += [("http.method", method), ("http.url", path), ("http.status_code", 200 if ok else failed)]
         if ok:
             return tuple(tags), ()
         tags.append(("error", True))

@@ -287,7 +287,7 @@ class _Route:
         for process in addressing.machine_processes(self.world, node):
             if number in process.listening:
                 return self._accepted(process, ip, number, link)
-        return self._refused(address, port, ip, number)
+        return self._refused(address, port, ip, number, link)
 
     # --- pods -----------------------------------------------------------------------------------
 

@@ -189,7 +189,9 @@ def _read(ctx: ProcessContext, path: str) -> Any:
         return {id: _service(id, name, address, port) for id, name, address, port in known}
     if path == "/v1/agent/self":
         return {"Config": {"Datacenter": "dc1", "NodeName": node, "Server": True, "Version": version(ctx)}}
-    if path in ("/v1/agent/members", "/v1/agent/checks", "/v1/kv"):
+    if path == "/v1/agent/members":
+        return [{"Name": node, "Addr": "127.0.0.1", "Port": 8301, "Tags": _tags(ctx), "Status": 1}]
+    if path in ("/v1/agent/checks", "/v1/kv"):
         return [] if path != "/v1/agent/checks" else {}
     kind, _, wanted = path.rpartition("/")
     matching = [entry for entry in known if entry[1] == wanted]
@@ -212,10 +214,24 @@ def _read(ctx: ProcessContext, path: str) -> Any:
     if kind == "/v1/health/checks":
         return []
     if kind == "/v1/health/state":
-        return [{"Node": node, "CheckID": "serfHealth", "Name": "Serf Health Status", "Status": "passing"}]
+        check = {"Node": node, "CheckID": "serfHealth", "Name": "Serf Health Status", "Status": "passing"}
+        return [check] if wanted in ("any", "passing") else []
     if kind == "/v1/agent/service":
         return next((_service(*entry) for entry in known if entry[0] == wanted), None)
     return None
+
+
+def _tags(ctx: ProcessContext) -> dict[str, str]:
+    """What a server tells of itself to its members (``serf.Member.Tags``)."""
+    release = version(ctx)
+    return {
+        "build": release,
+        "dc": "dc1",
+        "id": _uuid(ctx.process.pod),
+        "role": "consul",
+        "segment": "",
+        "vsn": "2",
+    }
 
 
 def _service(id: str, name: str, address: str, port: int) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sregym_env.runtime.clock import SECOND
 from sregym_env.sim.processes.context import ProcessContext
-from sregym_env.sim.world.history import window
+from sregym_env.sim.world.history import history, window
 
 Rate = tuple[float, float, float]
 """(begin, end, requests per second): seconds since the Unix epoch."""
@@ -28,3 +28,14 @@ def rates(ctx: ProcessContext, operation: str) -> list[Rate]:
 def served(ctx: ProcessContext, operation: str) -> float:
     """How many requests of an operation this run of the process has served."""
     return sum((end - begin) * rate for begin, end, rate in rates(ctx, operation))
+
+
+def present(ctx: ProcessContext) -> float:
+    """Requests of all kinds per second that a program is sent now."""
+    last = history(ctx.world).last()
+    run = ctx.process.key, ctx.process.restart
+    found = [load for load in last.loads if (load.process, load.restart) == run] if last is not None else []
+    total = 0.0
+    for load in found:
+        total += sum(rate for _, rate in load.rates)
+    return total

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import zlib
-from base64 import b64encode
+from base64 import b64decode, b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from sregym_env.kube.durations import rfc3339
 from sregym_env.kube.types import Manifest
 from sregym_env.runtime.chance import Chance
+from sregym_env.runtime.streams import keyed_bits
 from sregym_env.worlds.changes import APPLY, LAST_APPLIED, sent
 
 HELM = "helm"
@@ -20,6 +23,9 @@ TERRAFORM = "terraform-provider-helm_v2.13.0_x5"
 
 TOOLS: Mapping[str, float] = {ARGO: 0.32, HELM: 0.27, FLUX: 0.19, APPLY: 0.17, TERRAFORM: 0.05}
 """Field managers of delivery tools, and how many clusters are delivered by which."""
+
+RELEASE = "helm.sh/release.v1"
+"""The type of the Secrets in which Helm keeps releases."""
 
 _TRACKED = "argocd.argoproj.io/tracking-id"
 
@@ -82,7 +88,7 @@ def _stored(data: bytes) -> bytes:
 def release_secret(delivery: Delivery, namespace: str, number: int, time: int, *, deployed: bool) -> Manifest:
     """The Secret in which Helm keeps a release (``pkg/storage/driver/secrets.go``)."""
     # What Helm lists, without templates and manifests: it renders those from the chart, which is not in the cluster.
-    moment = rfc3339(time)
+    moment = _moment(delivery.release, namespace, time)
     done = "Install complete" if number == 1 else "Upgrade complete"
     kept = {
         "name": delivery.release,
@@ -104,7 +110,6 @@ def release_secret(delivery: Delivery, namespace: str, number: int, time: int, *
         "version": number,
         "namespace": namespace,
     }
-    inner = b64encode(_stored(json.dumps(kept, separators=(",", ":")).encode()))
     return {
         "apiVersion": "v1",
         "kind": "Secret",
@@ -119,9 +124,31 @@ def release_secret(delivery: Delivery, namespace: str, number: int, time: int, *
                 "version": str(number),
             },
         },
-        "type": "helm.sh/release.v1",
-        "data": {"release": b64encode(inner).decode()},
+        "type": RELEASE,
+        "data": {"release": _packed(kept)},
     }
+
+
+def dated(manifest: Manifest, time: int) -> Manifest:
+    """An object as it is delivered at an instant: Helm notes in a release's Secret when that was."""
+    if manifest.get("type") != RELEASE:
+        return manifest
+    kept = json.loads(gzip.decompress(b64decode(b64decode(manifest["data"]["release"]))))
+    moment = _moment(kept["name"], kept["namespace"], time)
+    info = {**kept["info"], "first_deployed": moment, "last_deployed": moment}
+    return {**manifest, "data": {"release": _packed({**kept, "info": info})}}
+
+
+def _packed(kept: Mapping[str, Any]) -> str:
+    """A release as it stands in its Secret."""
+    inner = b64encode(_stored(json.dumps(kept, separators=(",", ":")).encode()))
+    return b64encode(inner).decode()
+
+
+def _moment(release: str, namespace: str, time: int) -> str:
+    """An instant as Go writes it, to the nanosecond."""
+    part = keyed_bits("helm", release, namespace, time) % 1_000_000_000
+    return f"{rfc3339(time)[:-1]}.{part:09}".rstrip("0") + "Z"
 
 
 __all__ = [
@@ -133,6 +160,7 @@ __all__ = [
     "TERRAFORM",
     "TOOLS",
     "Delivery",
+    "dated",
     "delivery_of",
     "release_secret",
     "sent",

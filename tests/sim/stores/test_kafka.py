@@ -105,6 +105,12 @@ def test_consumers_find_a_broker_that_was_replaced(world: EmbeddedWorld) -> None
         ("kafka-topics.sh", ["--describe", "--topic", "nope"], "Error while executing topic command : Topic 'nope' does not exist as expected\n"),
         ("kafka-topics.sh", ["--create", "--topic", "new", "--partitions", "3"], "Created topic new.\n"),
         ("kafka-consumer-groups.sh", ["--list"], "accounting\n"),
+        ("kafka-configs.sh", ["--entity-type", "topics", "--entity-name", "orders", "--describe"],
+         "Dynamic configs for topic orders are:\n"),
+        ("kafka-configs.sh", ["--topic", "nope", "--describe"],
+         "The topic 'nope' doesn't exist and doesn't have dynamic config.\n"),
+        ("kafka-configs.sh", ["--entity-type", "brokers", "--entity-name", "1", "--describe"],
+         "Dynamic configs for broker 1 are:\n"),
         ("kafka-consumer-groups.sh", ["--describe", "--group", "x"], "\nError: Consumer group 'x' does not exist.\n"),
         ("kafka-consumer-groups.sh", ["--delete", "--group", "accounting"],
          "\nError: Deletion of some consumer groups failed:\n* Group 'accounting' could not be deleted due to: "

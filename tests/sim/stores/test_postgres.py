@@ -341,6 +341,36 @@ def test_a_lock_holds_up_who_needs_the_table_and_nobody_else(world: EmbeddedWorl
     assert "DeadlineExceeded" in shop.served(world, "product")[1]
 
 
+def test_clients_without_a_pool_are_seen_while_they_wait(world: EmbeddedWorld) -> None:
+    maintenance(world, LOCK.replace("catalog.products", "reviews.productreviews"))
+    world.advance(60.0)
+    waiting = "SELECT count(*), count(DISTINCT pid) FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
+    assert rows(world, waiting) == ["10|10"]
+    holders = "SELECT DISTINCT pg_blocking_pids(pid) FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
+    held = rows(world, "SELECT pid FROM pg_locks WHERE mode = 'AccessExclusiveLock' AND granted")
+    assert rows(world, holders) == [f"{{{held[0]}}}"]
+    share, told = shop.served(world, "reviews")
+    assert share == 0.0 and "port 5432 failed" not in told
+    assert "Connection timed out" not in log(world, "reviews")
+    one = rows(world, "SELECT min(pid) FROM pg_stat_activity WHERE wait_event_type = 'Lock'")[0]
+    assert rows(world, f"SELECT pg_terminate_backend({one})") == ["t"]
+    assert rows(world, f"SELECT count(*) FROM pg_stat_activity WHERE pid = {one}") == ["0"]
+    every = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
+    assert set(rows(world, every)) == {"t"}
+    world.cluster.delete("jobs.batch", "maintenance", shop.NS)
+    world.advance(60.0)
+    assert rows(world, waiting) == ["0|0"]
+    assert shop.served(world, "reviews")[0] == 1.0
+
+
+def test_pools_that_serve_have_asked_just_now(world: EmbeddedWorld) -> None:
+    asked = (
+        "SELECT count(*) FROM pg_stat_activity WHERE state = 'idle' AND query_start < now() - interval '{}'"
+    )
+    assert int(rows(world, asked.format("0 seconds"))[0]) > 1
+    assert rows(world, asked.format("5 minutes")) == ["0"]
+
+
 def test_who_ends_a_session_ends_its_lock_until_the_job_comes_back(world: EmbeddedWorld) -> None:
     maintenance(world)
     ended = rows(

@@ -299,6 +299,16 @@ def _versions(ctx: ProcessContext, broker: ProcessContext, options: Options) -> 
 
 def _configs(ctx: ProcessContext, broker: ProcessContext, options: Options) -> ExecResult:
     node = setting(broker, "node.id")
+    kind, name = _one(options, "entity-type").removesuffix("s"), _one(options, "entity-name")
+    if "topic" in options or kind == "topic":
+        # Nobody sets any: those of the broker hold for all.
+        known = _partitions(broker)
+        wanted = _one(options, "topic") or name
+        if wanted and wanted not in known:
+            return ExecResult(f"The topic '{wanted}' doesn't exist and doesn't have dynamic config.\n")
+        return ExecResult(
+            "".join(f"Dynamic configs for topic {each} are:\n" for each in known if wanted in ("", each))
+        )
     lines = [f"Dynamic configs for broker {node} are:\n"]
     if "all" in options or "all" in _one(options, ""):
         lines = [f"All configs for broker {node} are:\n"]

@@ -441,6 +441,7 @@ class Backend:
             if key != self.identity
             for one in each.each
         )
+        known += tuple(one for each in sessions.queued(self.server).values() for one in each.each)
         now = self.server.now()
         mine = PgSession(
             self.pid, self.user, self.database, self.address, self.since, self.application, "active", self.query, now,
@@ -494,7 +495,8 @@ class Backend:
 
     def terminate(self, pid: Any, *, only_cancel: bool = False) -> bool:
         """End another session, or what it does. Raises Refused."""
-        found = next((each for each in sessions.sessions(self.server).values() if pid in each.pids), None)
+        others = (*sessions.sessions(self.server).values(), *sessions.queued(self.server).values())
+        found = next((each for each in others if pid in each.pids), None)
         if found is None:
             if pid != self.pid:
                 self.notices.append(f"WARNING:  PID {shown(pid)} is not a PostgreSQL backend process")
@@ -505,11 +507,11 @@ class Backend:
             what = "cancel query" if only_cancel else "terminate process"
             raise refuse("42501", f"permission denied to {what}")
         if only_cancel:
-            return sessions.cancelled(self.server, found.pid)
-        storage.log(self.server, found.pid, "FATAL", "terminating connection due to administrator command")
+            return sessions.cancelled(self.server, pid)
+        storage.log(self.server, pid, "FATAL", "terminating connection due to administrator command")
         if found.state == "active" and found.query:
-            storage.log(self.server, found.pid, "STATEMENT", found.query)
-        return bool(sessions.ended(self.server, found.pid))
+            storage.log(self.server, pid, "STATEMENT", found.query)
+        return bool(sessions.ended(self.server, pid))
 
     # --- rows ---------------------------------------------------------------------------------------------
 
@@ -1327,10 +1329,11 @@ def _size(backend: Backend, relation: Any) -> int:
 
 def _blocking(backend: Backend, pid: int) -> tuple[int, ...]:
     """Who holds the lock that a session waits for."""
-    for key, each in sessions.sessions(backend.server).items():
-        if each.pid == pid and each.wait:
+    server = backend.server
+    for key, each in (*sessions.sessions(server).items(), *sessions.queued(server).items()):
+        if pid in each.pids and each.wait:
             database, _, relation = each.wait.partition("/")
-            holder = sessions.holder(backend.server, key, database, relation, each.asks)
+            holder = sessions.holder(server, key, database, relation, each.asks)
             return (holder.pid,) if holder is not None else ()
     return ()
 

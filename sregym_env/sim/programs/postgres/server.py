@@ -224,6 +224,14 @@ class Postgres(Quiet):
         identity = call.attribute("client")
         waits = f"{database}/{relation}"
         holder = sessions.holder(ctx, identity, database, relation, MODES[kind])
+        address = "" if identity else call.attribute("ip")
+        if address:
+            place = f"{address} {kind} {relation}"
+            waiting = PgSession(
+                sessions.backend_pid(ctx, place, ctx.now()), user, database, address, ctx.now(), "", "active",
+                _sql(kind, relation, table, named), ctx.now(), waits, MODES[kind],
+            )  # fmt: skip
+            sessions.queue(ctx, place, None if holder is None else waiting)
         if holder is not None:
             if session is not None and session.wait != waits:
                 query = _sql(kind, relation, table, named)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from sregym_env.runtime.clock import SECOND
 from sregym_env.runtime.frozen import evolve
 from sregym_env.runtime.streams import keyed_bits
 from sregym_env.sim.network import addressing
@@ -120,6 +121,35 @@ def _living(ctx: ProcessContext) -> Iterator[tuple[str, PgSession]]:
             yield key, session
 
 
+THREADS = 10
+"""Statements that a client without a pool makes at a time: the threads of a Python server (``ThreadPoolExecutor(max_workers=10)``)."""
+COMES = 3 * SECOND
+"""Assumed time until a further one of them waits, too."""
+
+
+def queued(ctx: ProcessContext) -> Mapping[str, PgSession]:
+    """Sessions of clients that open one for every statement, and whose statement waits for a lock, by client and table."""
+    found: Mapping[str, PgSession | None] = ctx.process.state.get("queued", {})
+    known = {}
+    for key, each in found.items():
+        if each is None or addressing.pod_at(ctx.world, each.address) is None:
+            continue
+        begun = range(each.changed, ctx.now() + 1, COMES)[: THREADS + len(each.more)]
+        for number, since in enumerate(begun):
+            # One after the other, with some of other clients between them; others come for those that were ended.
+            pid = each.pid + 3 * number
+            if pid not in each.more:
+                known[f"{key}#{number}"] = evolve(each, pid=pid, since=since, changed=since, more=())
+    return known
+
+
+def queue(ctx: ProcessContext, key: str, session: PgSession | None) -> None:
+    """While serving: the statement of a client without a pool waits from now on (or, with None, no longer)."""
+    known = ctx.process.state.get("queued", {}).get(key)
+    if (known is None) != (session is None):
+        ctx.settle_entry("queued", key, session)
+
+
 def alive(ctx: ProcessContext, identity: str) -> bool:
     """Whether the process of an identity still runs."""
     uid, container, restart = identity.rsplit("/", 2)
@@ -175,6 +205,16 @@ def ended(ctx: ProcessContext, pid: int) -> str:
                 # It sits on its connection, and sees it close; others find out with their next statement.
                 ProcessContext(ctx.world, client).wake_in(0.01, LOST)
             return key
+    return _sent_away(ctx, pid)
+
+
+def _sent_away(ctx: ProcessContext, pid: int) -> str:
+    """End the statement of a client without a pool that waits in the session of a process id; another will take its place."""
+    for place, session in queued(ctx).items():
+        if session.pid == pid:
+            known, key = ctx.process.state["queued"], place.partition("#")[0]
+            ctx.update(queued={**known, key: evolve(known[key], more=(*known[key].more, pid))})
+            return place
     return ""
 
 
@@ -184,4 +224,4 @@ def cancelled(ctx: ProcessContext, pid: int) -> bool:
         if pid in session.pids:
             put(ctx, key, evolve(session, state="idle", wait="", asks="", changed=ctx.now()))
             return True
-    return False
+    return bool(_sent_away(ctx, pid))

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from sregym_env.runtime.streams import keyed_bits
+from sregym_env.runtime.clock import seconds
+from sregym_env.runtime.streams import keyed_bits, keyed_unit
 from sregym_env.sim.processes.context import ProcessContext
+from sregym_env.sim.programs import totals
 from sregym_env.sim.programs.postgres.catalog import TABLE_PRIVILEGES, Cluster, Schema, Table
 from sregym_env.sim.programs.postgres.expressions import moment
 from sregym_env.sim.programs.postgres.sessions import PgSession
@@ -84,11 +88,13 @@ def _activity(look: Looking) -> Rows:
         rows.append((None, None, pid, None, None if not user else 10, user or None, "", None, None, None, start, None, None, None,
                      "Activity", wait, None, None, None, "", kind))  # fmt: skip
     for each in look.sessions:
-        begun = moment(each.changed or each.since)
         idle = each.state == "idle"
+        begun = moment(_latest(look, each) if idle else each.changed or each.since)
         waits = (
             ("Lock", "relation")
             if each.wait
+            else ("Timeout", "PgSleep")
+            if each.state == "active" and _SLEEPS.match(each.query)
             else (("Client", "ClientRead") if each.state != "active" else (None, None))
         )
         rows.append(
@@ -98,6 +104,20 @@ def _activity(look: Looking) -> Rows:
              None if idle else 750 + each.pid % 50, each.query, "client backend")
         )  # fmt: skip
     return rows
+
+
+_SLEEPS = re.compile(r"\s*select\s+pg_sleep\b", re.IGNORECASE)
+
+
+def _latest(look: Looking, session: PgSession) -> int:
+    """When a session has last done something: those of the application's clients take turns with what is asked of the server."""
+    ctx, since = look.ctx, session.changed or session.since
+    rate = totals.present(ctx)
+    if not session.address or not session.query or session.application or rate <= 0.0:
+        return since
+    serving = sum(bool(each.address and each.query and not each.application) for each in look.sessions)
+    draw = keyed_unit("statement", ctx.process.key[0], session.pid, ctx.now())
+    return max(since, ctx.now() - seconds(-math.log(1.0 - draw) * serving / rate))
 
 
 def _locks(look: Looking) -> Rows:

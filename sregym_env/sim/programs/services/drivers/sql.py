@@ -233,4 +233,7 @@ class Psycopg2(_Sql):
                     "server closed the connection unexpectedly\n\tThis probably means the server terminated abnormally\n"
                     "\tbefore or while processing the request.\n"
                 )
+            case _ if "dial" not in failure.text:
+                # The statement waits on, and its caller has gone: grpcio hears of that when it wants to answer.
+                return "Context is not active, request was cancelled\n"
         return f"{server}Connection timed out\n\tIs the server running on that host and accepting TCP/IP connections?\n"
