@@ -68,9 +68,25 @@ def bundled() -> tuple[str, ...]:
 
 @cache
 def _in_folders() -> Mapping[str, Path]:
-    """Applications of the folders in ``SREGYM_APPS``. Raises AppError for a folder without one."""
-    folders = [Path(each) for each in os.environ.get(FOLDERS, "").split(os.pathsep) if each]
-    return {_folders().name_of(folder): folder for folder in folders}
+    """Applications of the folders in ``SREGYM_APPS``. Raises AppError for a folder without one, or with a name that is taken."""
+    found: dict[str, Path] = {}
+    for folder in [Path(each) for each in os.environ.get(FOLDERS, "").split(os.pathsep) if each]:
+        name = _folders().name_of(folder)
+        free(name, folder)
+        if name in found:
+            raise AppError(
+                f"{folder}: application {name} is in {found[name]}, too; give one of them another name"
+            )
+        found[name] = folder
+    return found
+
+
+def free(name: str, folder: Path) -> None:
+    """Refuse a folder whose application has the name of one that is bundled. Raises AppError."""
+    if name in bundled():
+        raise AppError(
+            f"{folder}: {name} is an application of this package; give your own another name in app.yaml"
+        )
 
 
 def _folders() -> Any:

@@ -18,8 +18,10 @@ _UNITS = {"us": 1e-6, "ms": 1e-3, "s": 1.0}
 
 
 def seconds_of(text: Any) -> Any:
-    """``0.8ms`` as seconds; numbers are seconds already. Raises ValueError."""
+    """``0.8ms`` as seconds. Raises ValueError."""
     if not isinstance(text, str):
+        if text:
+            raise ValueError(f"{text!r} has no unit; write 800us, 0.8ms or 1s")
         return text
     found = _DURATION.fullmatch(text)
     if found is None:

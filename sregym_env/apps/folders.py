@@ -19,7 +19,7 @@ from sregym_env.cluster.app import App, Binary, Component, Dependency, Image, Jo
 from sregym_env.errors import AppError
 from sregym_env.kube.types import Manifest
 from sregym_env.sim.programs.services.graph import Need, asked, needs, reached
-from sregym_env.sim.programs.services.peers import Peer
+from sregym_env.sim.programs.services.peers import At, Peer
 from sregym_env.sim.programs.services.protocols import Grpc, Thrift, Web, Wire
 from sregym_env.sim.programs.services.runtimes import Runtime
 from sregym_env.sim.programs.services.runtimes.cpp import Cpp
@@ -27,6 +27,7 @@ from sregym_env.sim.programs.services.runtimes.go import Go
 from sregym_env.sim.programs.services.runtimes.openresty import OpenResty
 from sregym_env.sim.programs.services.settings import Route, ServiceSettings
 from sregym_env.sim.programs.services.steps import End, Handler, Open, Reach, ReadConfig, Say, Start
+from sregym_env.sim.programs.services.values import Variable
 
 DECLARATION = "app.yaml"
 _WORKLOADS = {"Deployment": "deployments.apps", "StatefulSet": "statefulsets.apps", "Job": "jobs.batch"}
@@ -135,8 +136,14 @@ class _Reader:
             entry = self.settings.get(model.entry)
             if entry is not None and entry.handler(operation) is None:
                 yield f"journeys.{name}: {model.entry} has no operation {operation}"
+        for name in self.workloads:
+            for port in self._container(name).get("ports") or ():
+                if "containerPort" not in port:
+                    yield f"a port of {name} has no containerPort, but {', '.join(port) or 'nothing'}"
         for name, settings in self.settings.items():
             yield from self._calls(name, settings)
+            if name in self.workloads:
+                yield from self._unset(name, settings)
         if not any(store.program == "wrk2" for store in model.stores.values()):
             yield "nobody offers load: no store runs wrk2"
 
@@ -154,6 +161,18 @@ class _Reader:
                 for each in sorted(wanted):
                     if callee != name and called is not None and called.handler(each) is None:
                         yield f"services.{callee}: no operation {each}, which {name} asks for"
+
+    def _unset(self, name: str, settings: ServiceSettings) -> Iterator[str]:
+        """Variables that say where a peer is, and that nobody sets."""
+        container = self._container(name)
+        if container.get("envFrom"):
+            return  # of which only the cluster knows
+        known = {each.get("name") for each in container.get("env") or ()}
+        for peer in settings.peers:
+            at = peer.address if isinstance(peer.address, At) else peer.address.registry
+            for part in (at.host, at.port):
+                if isinstance(part, Variable) and not part.default and part.name not in known:
+                    yield f"services.{name}.peers.{peer.name}: its container sets no {part.name}, where the address is"
 
     # --- what is right --------------------------------------------------------------------------------
 

@@ -6,6 +6,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+from sregym_env import apps
 from sregym_env.apps.folders import load
 from sregym_env.cli import terminal
 from sregym_env.cli.errors import fail
@@ -22,6 +23,7 @@ def check_folder(folder: Path, seconds: float) -> None:
     Raises AppError where its declaration is wrong; ends the command where users are not served.
     """
     made = load(folder)
+    apps.free(made.name, folder)
     world = deployed_world(made).fork()
     terminal.print_table([_component(each) for each in made.components])
     print()

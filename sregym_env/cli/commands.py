@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from sregym_env.cli.errors import told_errors
+from sregym_env.errors import UsageError
 
 _PLAYED = "What is played"
 _HOW = "How it is played"
@@ -153,6 +154,16 @@ def _worlds(noise: bool, published: bool) -> dict[str, bool]:
     return {**({"noise": True} if noise else {}), **({"variation": False} if published else {})}
 
 
+def _as_it_was(out: Path | None, **given: object) -> None:
+    """Refuse what a run that goes on by its own plan would not heed. Raises UsageError."""
+    named = ", ".join(f"--{name.replace('_', '-')}" for name, value in given.items() if value)
+    if named:
+        raise UsageError(
+            f"--resume goes on as the run in {out} was begun and heeds no {named}: leave that out, or name the problems, too, "
+            "and another --out for a run of its own"
+        )
+
+
 def run(
     problems: Names = None,
     suite: Suites = None,
@@ -195,6 +206,13 @@ def run(
     from sregym_env.rollouts.runner import Budgets
 
     with told_errors():
+        if resume and not problems and not suite:
+            _as_it_was(
+                out, episodes=episodes, rounds=rounds != 1, samples=samples != 1, seed=seed, policy=policy, option=option, model=model,
+                base_url=base_url, api=api, noise=noise, published=published, env=env, budget_steps=budget_steps,
+                budget_sim_seconds=budget_sim_seconds, budget_tokens=budget_tokens, budget_wall_seconds=budget_wall_seconds,
+                digests=digests, timing=timing,
+            )  # fmt: skip
         told = {"model": model, "base_url": base_url, "api": api}
         asked = Asked(
             words=tuple(problems or ()),

@@ -82,10 +82,8 @@ _OTHERS = elsewhere(NAMESPACES, "namespace")
 
 def _covering(target: ComponentTarget, rules: dict[str, Any]) -> Iterator[tuple[ObjectRef, Manifest, bool]]:
     """The app's policies that allow the component something in the directions that ``rules`` restrict; whether they are for it alone."""
-    own = template(target.manifest)["metadata"].get("labels") or {}
-    others = [
-        labels for t in templates(target.inventory) if (labels := t["metadata"].get("labels") or {}) != own
-    ]
+    own = _labels(template(target.manifest))
+    others = [labels for each in templates(target.inventory) if (labels := _labels(each)) != own]
     for (resource, namespace, name), manifest in target.inventory.declared.items():
         if resource != POLICIES or namespace != target.namespace:
             continue
@@ -93,6 +91,12 @@ def _covering(target: ComponentTarget, rules: dict[str, Any]) -> Iterator[tuple[
         types = spec.get("policyTypes") or ["Ingress", *(["Egress"] if spec.get("egress") else [])]
         if chosen.matches(own) and {*types} & {*rules["policyTypes"]}:
             yield ObjectRef(resource, name, namespace), manifest, not any(map(chosen.matches, others))
+
+
+def _labels(made: Manifest) -> dict[str, str]:
+    """Labels of a template's pods, which need none where nothing selects them."""
+    found: dict[str, str] = (made.get("metadata") or {}).get("labels") or {}
+    return found
 
 
 @fault(layer="network", mechanism="network_policy_isolation", targets=components())

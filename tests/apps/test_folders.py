@@ -7,14 +7,20 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from shutil import copytree
 
 import pytest
 import yaml
 from typer.testing import CliRunner
 
+from sregym_env import apps
 from sregym_env.apps.folders import load
 from sregym_env.cli.main import app
+from sregym_env.cluster.inventory import Inventory
 from sregym_env.errors import AppError
+from sregym_env.faults.network_policy_block import _covering
+from sregym_env.faults.registry import declaration
+from sregym_env.sim.bringup.deploy import deployed_world
 
 GUIDE = (Path(__file__).parents[2] / "docs" / "adding-an-application.md").read_text()
 DECLARATION, MANIFESTS = re.findall(r"```yaml\n(.*?)```", GUIDE, re.DOTALL)
@@ -106,6 +112,16 @@ def changed(folder: Path, *path: str, to: object) -> None:
             [{"compute": "1 minute"}],
             "is no time; write 800us",
         ),
+        (
+            ("services", "web", "operations", "GET /books"),
+            [{"compute": 0.8}],
+            "0.8 has no unit; write 800us",
+        ),
+        (
+            ("services", "catalogue", "peers", "database", "address"),
+            "$DATABSE_ADDR",
+            "services.catalogue.peers.database: its container sets no DATABSE_ADDR",
+        ),
         (("services", "web", "colour"), "red", "services.web.colour: Extra inputs are not permitted"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
@@ -116,6 +132,40 @@ def test_what_is_wrong_is_said_with_its_place(
     changed(bookshop, *path, to=value)
     with pytest.raises(AppError, match=re.escape(said)):
         load(bookshop)
+
+
+def test_a_port_that_is_none_is_said(bookshop: Path) -> None:
+    manifests = bookshop / "manifests.yaml"
+    manifests.write_text(manifests.read_text().replace("containerPort: 9000", "containrPort: 9000"))
+    with pytest.raises(AppError, match="a port of catalogue has no containerPort, but containrPort"):
+        load(bookshop)
+
+
+def test_a_name_that_is_taken_is_refused(bookshop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    changed(bookshop, "name", to="social-network")
+    monkeypatch.setenv(apps.FOLDERS, str(bookshop))
+    for each in (apps._in_folders, apps.names):
+        monkeypatch.setattr(apps, each.__name__, each.__wrapped__)
+    with pytest.raises(AppError, match="social-network is an application of this package"):
+        apps.names()
+    other = bookshop.parent / "another"
+    copytree(bookshop, other)
+    for folder in (bookshop, other):
+        changed(folder, "name", to="bookshop")
+    monkeypatch.setenv(apps.FOLDERS, f"{bookshop}:{other}")
+    with pytest.raises(AppError, match="another: application bookshop is in"):
+        apps.names()
+
+
+def test_pods_without_labels_are_no_hindrance_to_a_policy(bookshop: Path) -> None:
+    manifests = [each for each in yaml.safe_load_all((bookshop / "manifests.yaml").read_text()) if each]
+    for each in manifests:
+        if each["kind"] == "Job":
+            each["spec"]["template"].pop("metadata", None)
+    (bookshop / "manifests.yaml").write_text(yaml.safe_dump_all(manifests))
+    inventory = Inventory.of(deployed_world(load(bookshop)))
+    targets = list(declaration("network_policy_block").targets.find(inventory))
+    assert targets and not any(list(_covering(each, {"policyTypes": ["Ingress"]})) for each in targets)
 
 
 def test_everything_that_is_wrong_is_said_at_once(bookshop: Path) -> None:

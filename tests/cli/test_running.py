@@ -151,6 +151,10 @@ def test_a_folder_holds_one_run_and_goes_on_only_when_told(tmp_path: Path) -> No
     again = answered("run", "--resume", "--out", out)
     assert again["summaries"] == first["summaries"]
     assert (again["resumed"], first["resumed"]) == (2, 0)
+    for change in (("--seed", "1"), ("--policy", "random"), ("--env", "max_commands=5", "--noise")):
+        code, _, err = sregym("run", "--resume", "--out", out, *change)
+        assert code == 2
+        assert f"heeds no {', '.join(word for word in reversed(change) if word.startswith('--'))}" in err
     assert contents(out) == before
 
 

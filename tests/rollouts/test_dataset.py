@@ -164,6 +164,44 @@ def test_a_damaged_part_is_not_there(tmp_path: Path) -> None:
     assert DatasetWriter(tmp_path, RUN).done == frozenset()
 
 
+def test_one_process_writes_at_a_time(tmp_path: Path) -> None:
+    held, done = os.pipe(), os.pipe()
+    child = os.fork()
+    if not child:
+        writer = DatasetWriter(tmp_path, RUN)
+        os.write(held[1], b".")
+        os.read(done[0], 1)
+        os._exit(0 if writer.done == frozenset() else 1)
+    os.read(held[0], 1)
+    with pytest.raises(UsageError, match="being written by another process"):
+        DatasetWriter(tmp_path, RUN)
+    os.write(done[1], b".")
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    first = DatasetWriter(tmp_path, RUN)
+    # In one process writers follow each other.
+    DatasetWriter(tmp_path, RUN).add(0, [typed(0)])
+    assert first.done == frozenset()
+
+
+@pytest.mark.parametrize("line", [b'{"rollout_id": "x', b"\xff\xfe"])
+def test_a_part_with_a_line_that_nobody_can_read_is_not_there(tmp_path: Path, line: bytes) -> None:
+    DatasetWriter(tmp_path, RUN).add(0, [typed(0)])
+    part_paths(tmp_path, 0)[0].write_bytes(compressed([line]))
+    assert DatasetWriter(tmp_path, RUN).done == frozenset()
+
+
+def test_a_record_that_nobody_can_read_is_told_with_its_place(tmp_path: Path) -> None:
+    DatasetWriter(tmp_path, RUN).add(0, [typed(0)])
+    (line,) = read_lines(part_paths(tmp_path, 0)[0])
+    record = json.loads(line)
+    del record["policy"]
+    part_paths(tmp_path, 0)[0].write_bytes(compressed([json.dumps(record).encode()]))
+    with pytest.raises(
+        UsageError, match=r"an episode cannot be read: policy: Field required; the line begins"
+    ):
+        list(open_dataset(tmp_path).episodes())
+
+
 @pytest.mark.parametrize("moment", [0, 1])
 def test_a_killed_writer_leaves_whole_groups(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moment: int

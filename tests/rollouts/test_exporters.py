@@ -88,6 +88,18 @@ def test_filters_reach_every_format(dataset: Dataset, tmp_path: Path) -> None:
         assert exported == {"train": alone, "test": alone}, name
 
 
+def test_an_export_of_nothing_is_refused_and_leaves_the_earlier_one(dataset: Dataset, tmp_path: Path) -> None:
+    export(dataset, tmp_path, "trl")
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    with pytest.raises(
+        UsageError, match=r"no episode of .* is wanted \(policies=\['exprt'\]\); nothing is written"
+    ):
+        export(dataset, tmp_path, "trl", filter=Filter(policies=("exprt",)))
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+    with pytest.raises(UsageError, match="no exit reason 'submited'; there are submitted"):
+        Filter(exit_reasons=("submited",))
+
+
 def test_an_export_replaces_its_predecessor_and_nothing_else(dataset: Dataset, tmp_path: Path) -> None:
     documents(dataset, tmp_path, "atif")
     (exported,) = export(dataset, tmp_path, "atif", splits=["test"], filter=Filter(policies=("expert",)))

@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from math import isfinite
-from typing import Any, Final
+from typing import Any, Final, get_args
 
+from sregym_env.envs.rules import ExitReason
 from sregym_env.errors import UsageError
 from sregym_env.llm.messages import Message
 from sregym_env.rollouts.record import EpisodeRecord
+
+EXIT_REASONS: Final = tuple(reason for reason in get_args(ExitReason) if reason)
+"""Why an episode can be over."""
 
 CHARS_PER_TOKEN: Final = 3
 """A rough guess that rather counts too many: listings of pods, addresses and logs take more tokens than prose."""
@@ -28,9 +32,12 @@ class Filter:
     """Of the whole conversation, :func:`estimated`."""
 
     def __post_init__(self) -> None:
-        """Raises UsageError for a return that nothing can be compared with."""
+        """Raises UsageError for a return that nothing can be compared with, and for an exit reason that no episode can have."""
         if self.min_return is not None and not isfinite(self.min_return):
             raise UsageError(f"min_return must be a finite number, not {self.min_return!r}")
+        for reason in self.exit_reasons:
+            if reason not in EXIT_REASONS:
+                raise UsageError(f"no exit reason {reason!r}; there are {', '.join(EXIT_REASONS)}")
 
     def wants(self, record: EpisodeRecord) -> bool:
         """Whether a record passes."""

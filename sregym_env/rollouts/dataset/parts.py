@@ -10,6 +10,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
+import orjson
+
 from sregym_env.rollouts.dataset.files import CutOff, read_lines
 from sregym_env.rollouts.dataset.manifest import Manifest, Shard
 
@@ -43,8 +45,16 @@ def groups_of_parts(folder: Path, wanted: Callable[[int], bool] = lambda index: 
         episodes, labels = part_paths(folder, index)
         with suppress(CutOff, FileNotFoundError):
             group = Group(index, list(read_lines(episodes)), list(read_lines(labels)))
-            if len(group.episodes) == len(group.labels):
+            if len(group.episodes) == len(group.labels) and all(map(_is_json, group.episodes + group.labels)):
                 yield group
+
+
+def _is_json(line: bytes) -> bool:
+    try:
+        orjson.loads(line)
+    except orjson.JSONDecodeError:
+        return False
+    return True
 
 
 def groups_of_shards(folder: Path, manifest: Manifest) -> Iterator[Group]:

@@ -6,6 +6,9 @@ import heapq
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
+
+from pydantic import ValidationError
 
 from sregym_env.errors import UsageError
 from sregym_env.rollouts.dataset.files import CutOff, read_lines
@@ -16,6 +19,7 @@ from sregym_env.rollouts.record import EpisodeRecord, Labels
 from sregym_env.rollouts.runner import Rollout
 
 _Indexed = tuple[int, bytes]
+R = TypeVar("R", EpisodeRecord, Labels)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,11 +36,11 @@ class Dataset:
         that is not whole; a part that is not whole is passed over.
         """
         for _, line in self._lines("episodes", split):
-            yield EpisodeRecord.model_validate_json(line)
+            yield self._read(EpisodeRecord, line)
 
     def labels(self, split: str | None = None) -> dict[str, Labels]:
         """The ground truth by rollout id, all at once; empty where the dataset was published without."""
-        found = (Labels.model_validate_json(line) for _, line in self._lines("labels", split))
+        found = (self._read(Labels, line) for _, line in self._lines("labels", split))
         return {labels.rollout_id: labels for labels in found} if self.has_labels else {}
 
     def rollouts(self, split: str | None = None) -> Iterator[Rollout]:
@@ -50,8 +54,7 @@ class Dataset:
             raise UsageError(f"{self.folder} was published without its labels")
         pairs = zip(self._lines("episodes", split), self._lines("labels", split), strict=True)
         for (index, episode), (_, labels) in pairs:
-            record = EpisodeRecord.model_validate_json(episode)
-            yield index, Rollout(record, Labels.model_validate_json(labels))
+            yield index, Rollout(self._read(EpisodeRecord, episode), self._read(Labels, labels))
 
     @property
     def splits(self) -> tuple[str, ...]:
@@ -65,6 +68,19 @@ class Dataset:
     def has_labels(self) -> bool:
         """Whether the ground truth is there."""
         return all((self.folder / shard.labels.name).exists() for shard in self.manifest.shards)
+
+    def _read(self, kind: type[R], line: bytes) -> R:
+        """What a line says. Raises UsageError for one that nobody can read."""
+        try:
+            return kind.model_validate_json(line)
+        except ValidationError as error:
+            first = error.errors()[0]
+            where = ".".join(map(str, first["loc"])) or "the line"
+            what = "an episode" if kind is EpisodeRecord else "the labels of an episode"
+            raise UsageError(
+                f"{self.folder}: {what} cannot be read: {where}: {first['msg']}; the line begins with {line[:80]!r}; "
+                f"sregym dataset validate {self.folder} names the file"
+            ) from error
 
     def _lines(self, kind: str, split: str | None) -> Iterator[_Indexed]:
         if split is not None and split not in SPLITS:
@@ -92,7 +108,7 @@ class Dataset:
     def _of_parts(self, kind: str, split: str | None) -> Iterator[_Indexed]:
         for group in groups_of_parts(self.folder):
             for episode, labels in zip(group.episodes, group.labels, strict=True):
-                if split is None or split_of(Labels.model_validate_json(labels)) == split:
+                if split is None or split_of(self._read(Labels, labels)) == split:
                     yield group.index, episode if kind == "episodes" else labels
 
 

@@ -14,6 +14,7 @@ from typing import Any
 from sregym_env.errors import UsageError
 from sregym_env.rollouts.dataset.card import write_card
 from sregym_env.rollouts.dataset.files import compressed, write_whole
+from sregym_env.rollouts.dataset.held import held
 from sregym_env.rollouts.dataset.lines import lines_of
 from sregym_env.rollouts.dataset.manifest import MANIFEST, About, Manifest, read_manifest
 from sregym_env.rollouts.dataset.parts import PARTS, Group, groups_of_parts, groups_of_shards, part_paths
@@ -25,9 +26,10 @@ from sregym_env.rollouts.runner import Rollout
 
 
 class DatasetWriter:
-    """Creates a dataset, or goes on with one that is not finished or shall grow. One process writes at a time.
+    """Creates a dataset, or goes on with one that is not finished or shall grow.
 
-    Raises UsageError where the folder holds something else, or a dataset of another run configuration.
+    Raises UsageError where the folder holds something else, or a dataset of another run configuration, and where another
+    process is writing it: until its writer is dropped, or the process has ended.
     """
 
     def __init__(
@@ -44,6 +46,8 @@ class DatasetWriter:
         self._shard_bytes = shard_bytes
         self._finished = False
         self._done: set[int] = set()
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self._held = held(self.folder)
         self._open()
 
     @property
@@ -83,7 +87,6 @@ class DatasetWriter:
         return manifest
 
     def _open(self) -> None:
-        self.folder.mkdir(parents=True, exist_ok=True)
         if not (self.folder / MANIFEST).exists():
             if any(self.folder.iterdir()):
                 raise UsageError(f"{self.folder} is not empty and holds no dataset; choose another folder")

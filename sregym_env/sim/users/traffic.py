@@ -228,7 +228,8 @@ def offered(world: SimWorld) -> Iterator[tuple[Process, Offer]]:
             users = _are_users(world, process)
             surge = surges.get(process.namespace, 1.0) if users else 1.0
             for name, rate, host, port, call in offers(ProcessContext(world, process)):
-                yield process, (name if users else "", rate * surge, host, port, call)
+                if rate > 0.0:
+                    yield process, (name if users else "", rate * surge, host, port, call)
 
 
 def _crowds(world: SimWorld) -> dict[str, float]:

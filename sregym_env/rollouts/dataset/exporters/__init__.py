@@ -51,7 +51,8 @@ def export(
 ) -> tuple[Exported, ...]:
     """Write splits of a dataset in a format, beside a report of what was lost: ``FORMAT-SPLIT.report.json``.
 
-    Without ``splits`` all that there are, except the mixed one. Raises UsageError for a format or split there is not.
+    Without ``splits`` all that there are, except the mixed one. Raises UsageError for a format or split there is not, and
+    where no episode is wanted: what an earlier export has left stays as it was then.
     """
     chosen = format_named(format)
     if not splits:
@@ -59,6 +60,11 @@ def export(
     for split in splits:
         if split not in SPLITS:
             raise UsageError(f"no split {split!r}; there are {', '.join(SPLITS)}")
+    if not any(any(True for _ in Source(dataset, split, filter).records()) for split in splits):
+        wanted = ", ".join(f"{name}={value}" for name, value in filter.to_dict().items())
+        raise UsageError(
+            f"no episode of {dataset.folder} is wanted ({wanted or 'it has none'}); nothing is written"
+        )
     out.mkdir(parents=True, exist_ok=True)
     return tuple(_export(Source(dataset, split, filter), out, chosen, settings) for split in splits)
 
