@@ -220,6 +220,13 @@ class SREGymEnv(gymnasium.Env[str, str]):
         self._rest()
         return observation, info
 
+    def demand_options(self, options: Mapping[str, Any] | None) -> None:
+        """Raise ProblemError or UsageError where ``reset(options=options)`` would, as far as nothing has to be drawn for it."""
+        given = mapping("options", options)
+        assignment, _ = self._with_options(given)
+        assignment.demand_known()
+        _present(given.get("present"))
+
     def step(self, action: str) -> tuple[str, float, bool, bool, dict[str, Any]]:
         """Carry out one command line or tool call. Bad input is answered, never raised."""
         episode = self._current()

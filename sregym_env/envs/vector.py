@@ -77,8 +77,12 @@ class SREGymVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         self._copy = copy
         self._threads = min(whole("threads", threads, 0), num_envs)
         each, wrap = _sequence("each", each), _sequence("wrap", wrap)
+        if len(each) > num_envs:
+            raise UsageError(
+                f"each has {len(each)} entries for {num_envs} sub-environments: the last would never be played"
+            )
         self.envs = [
-            _made({**arguments, **(each[index % len(each)] if each else {})}, wrap, max_episode_steps)
+            _made(_over(arguments, each[index % len(each)] if each else {}), wrap, max_episode_steps)
             for index in range(num_envs)
         ]
         self._turns = _turns(self.envs, in_turn)
@@ -117,6 +121,11 @@ class SREGymVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         seeds = self._seeds(seed)
         shared, single, mask = self._options(options)
         indexes = [index for index in range(self.num_envs) if mask[index]]
+        for index in indexes:
+            # Of a refused reset every sub-environment stays as it was.
+            inner = self.envs[index].unwrapped
+            assert isinstance(inner, SREGymEnv)
+            inner.demand_options({**shared, **single[index]})
         begun = self._all(
             lambda index: self._begin(index, seeds[index], {**shared, **single[index]}), indexes
         )
@@ -280,6 +289,17 @@ def _sequence(name: str, value: Sequence[_T]) -> Sequence[_T]:
     if not isinstance(value, Sequence) or isinstance(value, str):
         raise UsageError(f"{name} must be a list, not {value!r}")
     return value
+
+
+def _over(arguments: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
+    """Arguments of all with those of one over them: who names what to play wants nothing of what all play."""
+    own = mapping("an entry of each", own)
+    plays = any(name in own for name in ("problem", "problems", "fault"))
+    left = {name: value for name, value in arguments.items() if not (plays and name in _PLAYED)}
+    return {**left, **own}
+
+
+_PLAYED = ("problem", "problems", "fault", "app", "target", "params")
 
 
 def _made(

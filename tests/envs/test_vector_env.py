@@ -15,7 +15,7 @@ from sregym_env.envs.curated import CURATED
 from sregym_env.envs.registration import PAIR, SUITE, env_id
 from sregym_env.envs.vector import SREGymVectorEnv
 from sregym_env.envs.wrappers import NumericView, ObservationBudget, StepLimit
-from sregym_env.errors import UsageError
+from sregym_env.errors import ProblemError, UsageError
 
 PROBLEM = "SREGym/network_policy_block-v0"
 ROUNDS: tuple[tuple[str, str], ...] = (
@@ -121,6 +121,29 @@ def test_arguments_are_dealt_round() -> None:
     assert targets(envs) == ["geo", "rate", "geo"]
     assert [env.unwrapped.episode.rules.stage for env in envs.envs] == ["e2e", "mitigation", "e2e"]
     assert {env.unwrapped.episode.rules.reward.preset for env in envs.envs} == {"sparse"}
+
+
+def test_who_is_told_what_to_play_plays_nothing_of_the_suite() -> None:
+    each = [{"problem": PAIRS[1]}, {"fault": "scale_to_zero", "target": "geo"}]
+    envs = gym.make_vec(SUITE, num_envs=2, each=each)
+    assert isinstance(envs, SREGymVectorEnv)
+    envs.reset(seed=0)
+    assert targets(envs) == ["rate", "geo"]
+    with pytest.raises(
+        UsageError, match="each has 2 entries for 1 sub-environments: the last would never be played"
+    ):
+        SREGymVectorEnv(1, each=each)
+
+
+def test_of_a_refused_reset_every_sub_environment_stays_as_it_was() -> None:
+    envs = SREGymVectorEnv(2, problems=PAIRS)
+    envs.reset(seed=0)
+    envs.step(("ls", "ls"))
+    before = [env.unwrapped.episode for env in envs.envs]  # type: ignore[attr-defined]
+    for wrong in ({"stge": "x"}, {"problem": "hotel-reservation/no_such_fault/geo"}):
+        with pytest.raises((UsageError, ProblemError)):
+            envs.reset(seed=9, options={"each": [None, wrong]})
+        assert [env.unwrapped.episode for env in envs.envs] == before  # type: ignore[attr-defined]
 
 
 def test_options_are_every_ones_own() -> None:

@@ -304,6 +304,12 @@ def test_factors_make_sense(factors: Any, says: str) -> None:
 # --- conversations --------------------------------------------------------------------------------------------
 
 
+def test_chats_are_made_before_calls_are() -> None:
+    env = ToolCallAction(SREGymEnv(problem="network_policy_block"))
+    with pytest.raises(UsageError, match=r"ToolCallAction\(ChatObservation\(env\)\) is the order"):
+        ChatObservation(env)
+
+
 def test_a_conversation_is_what_a_model_server_wants() -> None:
     env = ToolCallAction(ChatObservation(SREGymEnv(problem="network_policy_block"), system="Be brief."))
     opening, _ = env.reset(seed=1)

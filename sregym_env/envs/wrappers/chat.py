@@ -174,6 +174,11 @@ class ChatObservation(ForkingWrapper[ChatMessages, str, str, str]):
         RecordConstructorArgs.__init__(self, system=system)
         super().__init__(env)
         unwrapped(env)
+        if not isinstance(env.action_space, Text):
+            raise UsageError(
+                f"ChatObservation reads calls in the words that are said, and {env} takes {env.action_space}: "
+                "ToolCallAction(ChatObservation(env)) is the order"
+            )
         if not isinstance(env.observation_space, Text):
             raise UsageError(f"ChatObservation makes messages of texts; {env} shows {env.observation_space}")
         self._system = system
