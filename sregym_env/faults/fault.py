@@ -116,6 +116,12 @@ class Fault:
     cured: Sequence[Predicate] = ()
     """Questions about the state, where the users' experience cannot tell whether the cause is gone."""
 
+    def __post_init__(self) -> None:
+        """Raises UsageError for a repair that is a text: its letters would be taken for commands."""
+        for each in self.remedies:
+            if isinstance(each, str):
+                raise UsageError(f"a remedy is a list of command lines, not {each!r}: write [[{each!r}]]")
+
 
 @dataclass(frozen=True)
 class Declaration:
@@ -403,8 +409,9 @@ _SHARED = ("resourcequotas", "limitranges")
 def _one_of(what: str, value: str, known: Iterable[str]) -> None:
     listed = list(known)
     if value not in listed:
-        near = get_close_matches(value, listed, n=3) or listed
-        raise UsageError(f"no {what} {value!r}; there are {', '.join(near)}")
+        near = get_close_matches(value, listed, n=3)
+        hint = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(listed)}"
+        raise UsageError(f"no {what} {value!r}; {hint}")
 
 
 def text(value: Any) -> str:

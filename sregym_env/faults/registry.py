@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from functools import cache
 
 import sregym_env.faults
-from sregym_env.errors import ProblemError
+from sregym_env.errors import ProblemError, UsageError
 from sregym_env.faults.fault import Declaration
 
 
@@ -38,6 +38,9 @@ def declaration(name: str) -> Declaration:
 
 
 def _declared(name: str) -> Declaration | None:
-    module = importlib.import_module(f"sregym_env.faults.{name}")
+    try:
+        module = importlib.import_module(f"sregym_env.faults.{name}")
+    except UsageError as error:
+        raise UsageError(f"faults/{name}.py: {error}") from error
     found = getattr(module, name, None)
     return found if isinstance(found, Declaration) else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import re
 import shlex
 from typing import Any
@@ -9,10 +10,12 @@ from typing import Any
 import pytest
 
 from sregym_env import apps
+from sregym_env.cluster.edits import ObjectRef
 from sregym_env.cluster.inventory import Inventory
 from sregym_env.cluster.targets import services
 from sregym_env.errors import ProblemError, UsageError
-from sregym_env.faults.fault import Declaration, fault
+from sregym_env.faults import registry
+from sregym_env.faults.fault import Declaration, Fault, fault
 from sregym_env.faults.mechanisms import MECHANISMS, states
 from sregym_env.faults.registry import declaration, declarations
 from sregym_env.faults.spec import FaultSpec
@@ -188,3 +191,24 @@ def test_the_busiest_node_comes_first(inventory: Inventory) -> None:
 def test_a_declaration_in_unknown_words_is_refused(words: dict[str, Any], near: str) -> None:
     with pytest.raises(UsageError, match=near):
         fault(targets=services(), **words)
+
+
+def test_a_remedy_that_is_a_text_is_refused() -> None:
+    with pytest.raises(UsageError, match="a remedy is a list of command lines, not 'kubectl get pods'"):
+        Fault(
+            resource=ObjectRef("pods", "web", "shop"),
+            cause="it is broken",
+            edits=[],
+            remedies=["kubectl get pods"],
+        )
+
+
+def test_what_is_wrong_with_a_declaration_is_told_of_its_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    def imported(name: str) -> object:
+        raise UsageError("no mechanism 'wrong_target_prt'; did you mean wrong_target_port?")
+
+    monkeypatch.setattr(importlib, "import_module", imported)
+    with pytest.raises(
+        UsageError, match=r"faults/scale_to_zero\.py: no mechanism 'wrong_target_prt'; did you mean"
+    ):
+        registry._declared("scale_to_zero")

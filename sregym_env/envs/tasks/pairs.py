@@ -26,9 +26,11 @@ def pairs(app: str | None = None, fault: str | None = None, target: str | None =
 @cache
 def inventory_of(app: str) -> Inventory | AppError:
     """What the healthy world of an application holds, or why it cannot be told."""
+    # What is wrong with a fault is told of the fault.
+    known = declarations()
     try:
         inventory = Inventory.of(deployed_world(apps.app(app), 0))
-        for each in declarations():
+        for each in known:
             each.targets.find(inventory)
     except AppError as error:
         return error
