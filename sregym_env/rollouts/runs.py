@@ -40,7 +40,7 @@ def play(
     plan: RunPlan,
     pool: Pool,
     *,
-    folder: Path | None = None,
+    folder: Path | str | None = None,
     resume: bool = False,
     redo_void: bool = False,
     title: str = "",
@@ -55,6 +55,7 @@ def play(
     many episodes need not be played. The finished dataset is the same to the byte however often it was interrupted.
     Raises UsageError where the folder holds another run, or this one without ``resume``.
     """
+    folder = None if folder is None else Path(folder)
     if folder is None:
         return _played(plan, pool, None, {}, watch)
     writer = _writer(plan, folder, resume, title)
@@ -72,9 +73,9 @@ def play(
     return run
 
 
-def saved_plan(folder: Path) -> RunPlan:
+def saved_plan(folder: Path | str) -> RunPlan:
     """The plan of the run in a folder. Raises UsageError where there is none."""
-    path = folder / PLAN
+    path = Path(folder) / PLAN
     if not path.is_file():
         raise UsageError(f"no run to go on with in {folder}: it has no {PLAN}")
     return RunPlan.from_json(path.read_text())

@@ -177,6 +177,8 @@ def test_a_curriculum_goes_on_from_its_state(reports: list[tuple[int, float]], c
         part.report(problems[index], success)
     assert whole.draw(3) == part.draw(3)
     resumed = Curriculum(problems, seed=99).resumed(json.loads(json.dumps(part.state())))
+    with pytest.raises(UsageError, match="no state of a curriculum: it lacks random, seen"):
+        Curriculum(problems).resumed({})
     for index, success in reports[cut:]:
         whole.report(problems[index], success)
         resumed.report(problems[index], success)

@@ -168,6 +168,12 @@ def test_mistakes_are_told(folder: Path, tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_folder_is_no_place_for_a_report(folder: Path, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="is a folder; name the HTML file to write"):
+        write_report(folder, tmp_path)
+    assert not list(tmp_path.parent.glob(f".{tmp_path.name}*"))
+
+
 def test_the_command_writes_a_report(folder: Path, tmp_path: Path) -> None:
     out = tmp_path / "deep" / "report.html"
     result = CliRunner().invoke(

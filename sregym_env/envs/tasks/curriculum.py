@@ -96,7 +96,9 @@ class Curriculum:
         }
 
     def resumed(self, state: Mapping[str, Any]) -> Self:
-        """Go on from a :meth:`state` of a curriculum over the same problems; returns itself."""
+        """Go on from a :meth:`state` of a curriculum over the same problems; returns itself. Raises UsageError for what is none."""
+        if missing := {"seen", "random"} - set(state):
+            raise UsageError(f"this is no state of a curriculum: it lacks {', '.join(sorted(missing))}")
         self._seen = {key: (float(weight), float(total)) for key, (weight, total) in state["seen"].items()}
         self._random.bit_generator.state = dict(state["random"])
         return self

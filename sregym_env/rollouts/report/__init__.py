@@ -34,8 +34,10 @@ def write_report(folder: Path, out: Path, *, episodes: int = 12, truth: bool = T
 
     A folder whose subfolders are datasets (``sregym eval`` writes one per policy) is reported as one run. The same
     datasets give the same bytes. ``episodes`` and ``truth``: as for :func:`report`. Raises UsageError where
-    there is no dataset or no episode in it.
+    there is no dataset or no episode in it, and where ``out`` is a folder.
     """
+    if out.is_dir():
+        raise UsageError(f"{out} is a folder; name the HTML file to write")
     datasets = tuple(open_dataset(path) for path in _folders(folder))
     labels = {name: each for dataset in datasets for name, each in dataset.labels().items()}
     title = datasets[0].manifest.about.title if len(datasets) == 1 else folder.resolve().name
