@@ -72,7 +72,7 @@ def _in_folders() -> Mapping[str, Path]:
     found: dict[str, Path] = {}
     for folder in [Path(each) for each in os.environ.get(FOLDERS, "").split(os.pathsep) if each]:
         name = _folders().name_of(folder)
-        free(name, folder)
+        demand_free(name, folder)
         if name in found:
             raise AppError(
                 f"{folder}: application {name} is in {found[name]}, too; give one of them another name"
@@ -81,7 +81,7 @@ def _in_folders() -> Mapping[str, Path]:
     return found
 
 
-def free(name: str, folder: Path) -> None:
+def demand_free(name: str, folder: Path) -> None:
     """Refuse a folder whose application has the name of one that is bundled. Raises AppError."""
     if name in bundled():
         raise AppError(

@@ -23,7 +23,7 @@ def check_folder(folder: Path, seconds: float) -> None:
     Raises AppError where its declaration is wrong; ends the command where users are not served.
     """
     made = load(folder)
-    apps.free(made.name, folder)
+    apps.demand_free(made.name, folder)
     world = deployed_world(made).fork()
     terminal.print_table([_component(each) for each in made.components])
     print()

@@ -77,12 +77,13 @@ class SREGymVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         self._copy = copy
         self._threads = min(whole("threads", threads, 0), num_envs)
         each, wrap = _sequence("each", each), _sequence("wrap", wrap)
+        self._wrapped = bool(wrap)
         if len(each) > num_envs:
             raise UsageError(
                 f"each has {len(each)} entries for {num_envs} sub-environments: the last would never be played"
             )
         self.envs = [
-            _made(_over(arguments, each[index % len(each)] if each else {}), wrap, max_episode_steps)
+            _made(_with_own(arguments, each[index % len(each)] if each else {}), wrap, max_episode_steps)
             for index in range(num_envs)
         ]
         self._turns = _turns(self.envs, in_turn)
@@ -122,10 +123,10 @@ class SREGymVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         shared, single, mask = self._options(options)
         indexes = [index for index in range(self.num_envs) if mask[index]]
         for index in indexes:
-            # Of a refused reset every sub-environment stays as it was.
+            # Of a refused reset every sub-environment stays as it was; a wrapper of somebody's own may take options, too.
             inner = self.envs[index].unwrapped
-            assert isinstance(inner, SREGymEnv)
-            inner.demand_options({**shared, **single[index]})
+            if not self._wrapped and isinstance(inner, SREGymEnv):
+                inner.demand_options({**shared, **single[index]})
         begun = self._all(
             lambda index: self._begin(index, seeds[index], {**shared, **single[index]}), indexes
         )
@@ -291,7 +292,7 @@ def _sequence(name: str, value: Sequence[_T]) -> Sequence[_T]:
     return value
 
 
-def _over(arguments: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
+def _with_own(arguments: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
     """Arguments of all with those of one over them: who names what to play wants nothing of what all play."""
     own = mapping("an entry of each", own)
     plays = any(name in own for name in ("problem", "problems", "fault"))

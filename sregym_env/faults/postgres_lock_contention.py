@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from sregym_env.cluster.api import World
@@ -104,8 +103,8 @@ def postgres_lock_contention(
         ),
         Create(_workload(kind, source, pod, schedule)),
     ]
+    first: list[Edit] = [RunCronJob(source, by_hand=True)] if kind == "CronJob" else []
     again: list[Edit] = [RunCronJob(source)] if kind == "CronJob" else []
-    first = [replace(each, by_hand=True) for each in again if isinstance(each, RunCronJob)]
     admin, database = target.component.accounts[1].user, target.component.database
     psql = f"psql -U {admin} -d {database}"
     holders = "SELECT pid FROM pg_locks WHERE mode = 'AccessExclusiveLock' AND granted"

@@ -146,6 +146,19 @@ def test_of_a_refused_reset_every_sub_environment_stays_as_it_was() -> None:
         assert [env.unwrapped.episode for env in envs.envs] == before  # type: ignore[attr-defined]
 
 
+def test_a_wrapper_of_somebodys_own_takes_options_of_its_own() -> None:
+    class Told(gym.Wrapper[Any, Any, Any, Any]):
+        heard: Any = None
+
+        def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> Any:
+            left = dict(options or {})
+            Told.heard = left.pop("mine", None)
+            return self.env.reset(seed=seed, options=left)
+
+    SREGymVectorEnv(1, problems=PAIRS, wrap=[Told]).reset(seed=0, options={"mine": 3})
+    assert Told.heard == 3
+
+
 def test_options_are_every_ones_own() -> None:
     envs = SREGymVectorEnv(3, problems=PAIRS)
     single = [None, {"problem": PAIRS[2]}, {"problem": PAIRS[0], "stage": "diagnosis"}]

@@ -108,7 +108,11 @@ KINDS = ("restart", "scale", "labels", "port", "mark", "policy", "dns", "freeze"
 @pytest.mark.parametrize(
     "seed", [0, 1, 2, *(pytest.param(seed, marks=pytest.mark.exhaustive) for seed in range(3, 6))]
 )
-def test_whatever_happens_answers_that_last_are_right(seed: int) -> None:
+@pytest.mark.parametrize("remembered", [addressing.REMEMBERED, 40])
+def test_whatever_happens_answers_that_last_are_right(
+    seed: int, remembered: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(addressing, "REMEMBERED", remembered)
     world = base_world(HOTEL, seed)
     chance = Chance(("lasting", seed))
     asked(world)

@@ -340,7 +340,6 @@ class _Maker:
         stub = self._span(span_id, name, start, 0, node, process, parent, (), ())
         if writes:
             self.spans.append(stub)
-        self._cut = 0
         now, ok = self._walk(
             steps, node, process, start + self._around(own * 0.6), stub if writes else parent
         )
@@ -405,6 +404,7 @@ class _Maker:
         if ahead is None or self._draw() >= ahead.made:
             return now, True
         effort.spend(SPAN_EFFORT)
+        self._cut = 0
         name = self._tracing.client(node.place.name, ask.peer, ask.operation, ask.of)
         place, span_id = len(self.spans), self._span_id()
         writes = writes_spans(self._graph.app, self._tracing, node.place.name)

@@ -317,8 +317,10 @@ def _derived(world: SimWorld, known: Present | None) -> Present:
     if changed:
         fresh.unsure = _doubted(known, changed)
         fresh.cache, fresh.before, fresh.found = {}, _merged(known.before, known.cache), {}
-        fresh.recent = (Recent(known.cache, frozenset(changed)), *known.recent)[:RECENT]
-        fresh.seen = known.seen.copy() if len(known.seen) < REMEMBERED else {}
+        # Which claims of ports are in doubt is known of what was seen alone.
+        lasts = len(known.seen) < REMEMBERED
+        fresh.recent = (Recent(known.cache, frozenset(changed)), *known.recent)[:RECENT] if lasts else ()
+        fresh.seen = known.seen.copy() if lasts else {}
         unsure = {what: read for what in changed if (read := fresh.seen.pop(what, None)) is not None}
         fresh.seen_before = _merged(known.seen_before, unsure)
     return fresh

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sregym_env.runtime.clock import SECOND
 from sregym_env.sim.processes.context import ProcessContext
-from sregym_env.sim.world.history import history, window
+from sregym_env.sim.world.history import Load, history, window
 
 Rate = tuple[float, float, float]
 """(begin, end, requests per second): seconds since the Unix epoch."""
@@ -34,8 +34,5 @@ def present(ctx: ProcessContext) -> float:
     """Requests of all kinds per second that a program is sent now."""
     last = history(ctx.world).last()
     run = ctx.process.key, ctx.process.restart
-    found = [load for load in last.loads if (load.process, load.restart) == run] if last is not None else []
-    total = 0.0
-    for load in found:
-        total += sum(rate for _, rate in load.rates)
-    return total
+    loads: tuple[Load, ...] = () if last is None else last.loads
+    return sum(rate for load in loads if (load.process, load.restart) == run for _, rate in load.rates)
