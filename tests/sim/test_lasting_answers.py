@@ -8,7 +8,8 @@ from typing import Any, TypeVar
 import pytest
 
 from sregym_env.apps import app
-from sregym_env.cluster.disturbances import LinkLoss, PodFreeze
+from sregym_env.cluster.disturbances import LinkLoss, MachineLinkLoss, PodFreeze
+from sregym_env.kube.types import Manifest
 from sregym_env.runtime.chance import Chance
 from sregym_env.sim.embedded import EmbeddedWorld
 from sregym_env.sim.network import addressing, connections
@@ -237,37 +238,91 @@ def test_what_chance_or_the_clock_has_a_part_in_is_found_anew() -> None:
         learned(world, "clock", find)
         note(world, "process", process.key)
     assert outer.fleeting
-    assert [*outer.reads.values()] == [(("process", process.key), process)]
+    assert [*outer.reads] == [("ground", None), ("process", process.key)]
+    assert outer.reads["process", process.key] == (("process", process.key), process)
     assert world.inquiry is None
 
 
-def test_what_was_known_is_known_again_when_a_disturbance_has_gone(monkeypatch: pytest.MonkeyPatch) -> None:
-    found: list[object] = []
+@pytest.fixture
+def found(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int]]:
+    """Where connections lead that are found out anew."""
+    found: list[tuple[str, int]] = []
     find = connections._connect
 
-    def counted(*given: Any) -> Connection:
-        found.append(given)
-        return find(*given)
+    def counted(world: Any, source: Any, host: str, port: int, protocol: str) -> Connection:
+        found.append((host, port))
+        return find(world, source, host, port, protocol)
 
     monkeypatch.setattr(connections, "_connect", counted)
+    return found
+
+
+def test_what_was_known_is_known_again_when_a_disturbance_has_gone(found: list[tuple[str, int]]) -> None:
     world = base_world(HOTEL, 0).fork()
     before = asked(world)
-    pods = [pod["metadata"]["name"] for pod in world.cluster.list("pods", NAMESPACE)]
-    frozen, restarted = (next(pod for pod in pods if pod.startswith(name)) for name in ("rate-", "geo-"))
-    world.nodes.apply(PodFreeze(NAMESPACE, frozen))
+    restarted = _a_pod(world, "geo")
+    lossy = MachineLinkLoss(restarted["spec"]["nodeName"], 0.2)
+    world.nodes.apply(lossy)
     assert asked(world) != before
-    world.nodes.heal(PodFreeze(NAMESPACE, frozen))
+    world.nodes.heal(lossy)
     found.clear()
     assert asked(world) == before
     assert not found
-    world.nodes.apply(PodFreeze(NAMESPACE, frozen))
+    world.nodes.apply(lossy)
     asked(world)
-    world.cluster.delete("pods", restarted, NAMESPACE)
+    world.cluster.delete("pods", restarted["metadata"]["name"], NAMESPACE)
     world.advance(60.0)
-    world.nodes.heal(PodFreeze(NAMESPACE, frozen))
+    world.nodes.heal(lossy)
     anew = world.fork()
     anew.view = None
     assert asked(world) == asked(anew) != before, "what has changed meanwhile is not"
+
+
+def test_what_strikes_one_pod_is_of_no_matter_to_the_others(found: list[tuple[str, int]]) -> None:
+    world = base_world(HOTEL, 0).fork()
+    before = asked(world)
+    frozen = PodFreeze(NAMESPACE, _a_pod(world, "rate")["metadata"]["name"])
+    for strike in (world.nodes.apply, world.nodes.heal):
+        found.clear()
+        strike(frozen)
+        asked(world)
+        # Its own connections lead where the others do, over an interface of its own.
+        assert 0 < len(found) < len(before) / 5
+    assert asked(world) == before
+
+
+def _a_pod(world: EmbeddedWorld, component: str) -> Manifest:
+    return next(
+        pod
+        for pod in world.cluster.list("pods", NAMESPACE)
+        if pod["metadata"]["name"].startswith(f"{component}-")
+    )
+
+
+def test_a_script_that_waits_for_an_address_sees_that_it_is_let_through() -> None:
+    world = base_world(HOTEL, 1).fork()  # its network plugin heeds policies
+    geo = _a_pod(world, "geo")
+    address, port = geo["status"]["podIP"], geo["spec"]["containers"][0]["ports"][0]["containerPort"]
+    waits = f"until nc -z -w 1 {address} {port}; do echo waiting; sleep 5; done; echo through"
+    pod = {
+        "apiVersion": "v1", "kind": "Pod", "metadata": {"name": "waits", "namespace": NAMESPACE},
+        "spec": {
+            "restartPolicy": "Never",
+            "containers": [{"name": "main", "image": "busybox:1.36", "command": ["sh", "-c", waits]}],
+        },
+    }  # fmt: skip
+    policy = {
+        "apiVersion": "networking.k8s.io/v1", "kind": "NetworkPolicy",
+        "metadata": {"name": "nobody", "namespace": NAMESPACE},
+        "spec": {"podSelector": {"matchLabels": geo["metadata"]["labels"]}, "policyTypes": ["Ingress"]},
+    }  # fmt: skip
+    world.cluster.create(policy, namespace=NAMESPACE)
+    world.cluster.create(pod, namespace=NAMESPACE)
+    world.advance(120.0)
+    assert world.cluster.get("pods", "waits", NAMESPACE)["status"]["phase"] == "Running"
+    world.cluster.delete("networkpolicies.networking.k8s.io", "nobody", NAMESPACE)
+    world.advance(20.0)
+    assert world.cluster.get("pods", "waits", NAMESPACE)["status"]["phase"] == "Succeeded"
 
 
 @pytest.mark.parametrize(

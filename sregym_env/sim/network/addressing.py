@@ -13,7 +13,7 @@ from operator import is_, is_not, itemgetter
 from typing import Any, NamedTuple, TypeVar
 
 from sregym_env.cluster.app import App
-from sregym_env.cluster.disturbances import ServiceRulesStuck
+from sregym_env.cluster.disturbances import OfOnePod, ServiceRulesStuck
 from sregym_env.kube.types import Manifest
 from sregym_env.sim.network import conntrack, service_rules
 from sregym_env.sim.world import SimWorld
@@ -21,7 +21,16 @@ from sregym_env.sim.world.derived import DerivedFrom, DerivedFromEach
 from sregym_env.sim.world.inquiry import Inquiry, Read
 from sregym_env.sim.world.process import Process, ProcessKey
 from sregym_env.sim.world.store import Key, Objects
-from sregym_env.sim.world.strain import NO_STRAINS, Ended, Strain, full_of, lacking_of, load_of, strain_of
+from sregym_env.sim.world.strain import (
+    NO_STRAINS,
+    Ended,
+    Strain,
+    full_of,
+    lacking_of,
+    load_of,
+    longest_wait,
+    strain_of,
+)
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -136,6 +145,8 @@ class Present:
     strains: Mapping[ProcessKey, Strain] = field(default_factory=lambda: NO_STRAINS)
     ended: tuple[Ended, ...] = ()
     """What load does."""
+    struck: tuple[OfOnePod, ...] = ()
+    """What strikes single pods."""
     short: tuple[Mapping[Any, Any], ...] = ()
     """Who has run out of ports, and who of file descriptors."""
     pasts: tuple[Past, ...] = ()
@@ -171,7 +182,8 @@ REMEMBERED = 4096
 
 
 def _ground(world: SimWorld) -> tuple[Any, ...]:
-    """Resources whose every change may lead connections elsewhere (so lists are compared), and the machines."""
+    """Resources whose every change may lead connections elsewhere (so lists are compared), the machines, and what strikes more than one
+    pod."""
     store = world.store
     nodes = store.list("nodes")
     return (
@@ -179,7 +191,7 @@ def _ground(world: SimWorld) -> tuple[Any, ...]:
         _machines(nodes),
         store.list("namespaces"),
         _selecting(store.list(_POLICIES)),
-        world.disturbances,
+        [each for each in world.disturbances if not isinstance(each, OfOnePod)],
         [
             node["metadata"]["name"]
             for node in nodes
@@ -297,7 +309,7 @@ def _derived(world: SimWorld, known: Present | None) -> Present:
         return Present(
             world.epoch, running, by_pod, by_node, pods, _pods_by_ip(pods), slices, manual, volumes, world._app,
             ground, naming, {}, past.before, (), {}, past.seen_before, None, *load_of(world),
-            (lacking_of(world), full_of(world)), pasts,
+            _struck(world), (lacking_of(world), full_of(world)), pasts,
         )  # fmt: skip
     strains, ended = load_of(world)
     fresh = replace(
@@ -311,6 +323,7 @@ def _derived(world: SimWorld, known: Present | None) -> Present:
         app=world._app,
         strains=strains,
         ended=ended,
+        struck=_struck(world),
         short=(lacking_of(world), full_of(world)),
     )
     changed = _changed(world, known, fresh)
@@ -387,14 +400,20 @@ def _changed(world: SimWorld, known: Present, fresh: Present) -> list[tuple[str,
     if fresh.strains is not known.strains:
         for key in {**known.strains, **fresh.strains}:
             if known.strains.get(key) != fresh.strains.get(key):
-                changed.append(("strain", key))
+                changed += (("strain", key), ("longest wait", key))
     if fresh.ended != known.ended:
         changed.append(("offered", None))
+    if fresh.struck != known.struck:
+        changed += {("strikes", (each.namespace, each.pod)): None for each in (*known.struck, *fresh.struck)}
     if fresh.short != known.short:
         changed += (("lacking", None), ("full", None))
     if not _same(known.volumes, fresh.volumes):
         changed += [("volume", name) for name in {**known.volumes, **fresh.volumes}]
     return changed
+
+
+def _struck(world: SimWorld) -> tuple[OfOnePod, ...]:
+    return tuple(each for each in world.disturbances if isinstance(each, OfOnePod))
 
 
 def _by_place(running: list[Process]) -> tuple[dict[str, list[Process]], dict[str, list[Process]]]:
@@ -533,6 +552,8 @@ def inquiring(world: SimWorld) -> Iterator[Inquiry]:
     """Have everything noted that is read of the world meanwhile."""
     outer, world.inquiry = world.inquiry, Inquiry()
     try:
+        # Who keeps an answer for longer than its ground stands must see it go.
+        note(world, "ground")
         yield world.inquiry
     finally:
         world.inquiry = outer
@@ -679,9 +700,13 @@ _READERS: Mapping[str, Callable[[SimWorld, Any], Any]] = {
     "process": lambda world, key: world.processes.get(key),
     "volume": lambda world, name: world.volumes.get(name),
     "strain": strain_of,
+    "longest wait": longest_wait,
     "full": lambda world, _: full_of(world),
     "lacking": lambda world, _: lacking_of(world),
     "offered": lambda world, _: load_of(world)[1],
+    "strikes": lambda world, pod: [
+        each for each in present(world).struck if (each.namespace, each.pod) == pod
+    ],
 }
 """What answers are made of, apart from the ground they stand on."""
 

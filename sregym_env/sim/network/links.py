@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sregym_env.cluster.disturbances import LinkDelay, LinkLoss, MachineLinkLoss, MachinePathLimit, PodFreeze
+from sregym_env.sim.network import addressing
 from sregym_env.sim.network.addressing import reachable_machine
 from sregym_env.sim.world import SimWorld
 
@@ -47,6 +48,9 @@ _UNDISTURBED = {rtt: Link(rtt=rtt) for rtt in (LOOPBACK_RTT, SAME_NODE_RTT, CROS
 
 def path(world: SimWorld, node: str, pod: PodName, far_node: str, far_pod: PodName) -> Link:
     """The link from a client to a server, each given by its machine and its pod (or :data:`NO_POD`)."""
+    for each in (pod, far_pod):
+        if each != NO_POD:
+            addressing.note(world, "strikes", each)
     if pod == far_pod and pod != NO_POD:
         rtt = LOOPBACK_RTT
     elif node == far_node:

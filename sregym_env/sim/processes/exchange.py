@@ -16,7 +16,6 @@ from sregym_env.cluster.http import HttpCall, HttpExchange, Lookup
 from sregym_env.runtime.frozen import evolve
 from sregym_env.runtime.streams import keyed_bits
 from sregym_env.sim.dataplane.law import Law
-from sregym_env.sim.dataplane.queueing import share_in_time
 from sregym_env.sim.network import addressing, dns, local_ports, tls
 from sregym_env.sim.network.addressing import NodeSource, Source
 from sregym_env.sim.network.connections import (
@@ -36,7 +35,7 @@ from sregym_env.sim.processes.context import ProcessContext, evaluation
 from sregym_env.sim.world import SimWorld
 from sregym_env.sim.world.process import ProcessKey
 from sregym_env.sim.world.program import Call, HttpRequest, HttpResponse
-from sregym_env.sim.world.strain import Strain, full_of, strain_of
+from sregym_env.sim.world.strain import NEGLIGIBLE, full_of, late_share, longest_wait, negligible, strain_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,11 +212,13 @@ def _waited(world: SimWorld, key: ProcessKey, stream: str, left: float | None) -
 
     Who only asks whether that is less than ``left`` seconds is not kept waiting where it is as good as certain.
     """
+    if left is not None:
+        addressing.note(world, "longest wait", key)
+        if longest_wait(world, key) <= left:
+            return 0.0
     addressing.note(world, "strain", key)
     strain = strain_of(world, key)
-    if strain is None or strain.paced or strain.waits * strain.wait + strain.turned < SOON:
-        return 0.0
-    if left is not None and _late(strain, left) <= NEGLIGIBLE:
+    if strain is None or negligible(strain) or (left is not None and late_share(strain, left) <= NEGLIGIBLE):
         return 0.0
     _chanced(world)
     draw = world.streams.unit(stream)
@@ -227,12 +228,6 @@ def _waited(world: SimWorld, key: ProcessKey, stream: str, left: float | None) -
     if draw >= strain.waits:
         return 0.0
     return Law.gamma(strain.wait, strain.wait_variation * strain.wait**2).sample(draw / strain.waits)
-
-
-def _late(strain: Strain, left: float) -> float:
-    """The share of a server's requests that wait longer than ``left`` seconds."""
-    prompt, _ = share_in_time(left, strain.wait, strain.wait_variation * strain.wait**2)
-    return strain.turned + (1.0 - strain.turned) * strain.waits * (1.0 - prompt)
 
 
 def _bytes(body: str, headers: Mapping[str, str]) -> int:
@@ -249,10 +244,6 @@ def _answered(world: SimWorld, request: HttpRequest, response: HttpResponse) -> 
 
 FIRST_LINE = 120
 """Bytes of a request's or an answer's first line and of the headers that nobody writes down, such as its date."""
-SOON = 0.001
-"""Seconds of a wait that nobody notices."""
-NEGLIGIBLE = 1e-6
-"""Share of the answers that may be late without anybody asking: one probe every ten seconds meets one in four months."""
 
 NOT_TLS = "Client sent an HTTP request to an HTTPS server.\n"
 """What Go's HTTPS server answers to a client that speaks plain HTTP."""

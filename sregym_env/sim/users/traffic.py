@@ -224,7 +224,10 @@ def offered(world: SimWorld) -> Iterator[tuple[Process, Offer]]:
         offers: Callable[..., tuple[Offer, ...]] | None = getattr(
             world.programs[process.program], "offers", None
         )
-        if offers is not None and PodFreeze(process.namespace, process.pod) not in world.disturbances:
+        if offers is None:
+            continue
+        addressing.note(world, "strikes", (process.namespace, process.pod))
+        if PodFreeze(process.namespace, process.pod) not in world.disturbances:
             users = _are_users(world, process)
             surge = surges.get(process.namespace, 1.0) if users else 1.0
             for name, rate, host, port, call in offers(ProcessContext(world, process)):

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from sregym_env.sim.dataplane.queueing import share_in_time
 from sregym_env.sim.world.process import ProcessKey
 from sregym_env.sim.world.program import Call
 from sregym_env.sim.world.simworld import SimWorld
@@ -97,6 +99,33 @@ class Strain(NamedTuple):
 
 NO_STRAINS: Mapping[ProcessKey, Strain] = {}
 """Nothing is near its limits."""
+
+
+SOON = 0.001
+"""Seconds of a wait that nobody notices."""
+NEGLIGIBLE = 1e-6
+"""Share of the answers that may be late without anybody asking: one probe every ten seconds meets one in four months."""
+STEPS = (0.0, 0.0625, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 30.0)
+"""Seconds to which it is rounded up how long an answer takes at most: what is rounded does not change with every load."""
+
+
+def negligible(strain: Strain) -> bool:
+    """Whether who arrives need not wait: a limiter's wait is not his, either."""
+    return strain.paced or strain.waits * strain.wait + strain.turned < SOON
+
+
+def late_share(strain: Strain, left: float) -> float:
+    """The share of a server's requests that wait longer than ``left`` seconds."""
+    prompt, _ = share_in_time(left, strain.wait, strain.wait_variation * strain.wait**2)
+    return strain.turned + (1.0 - strain.turned) * strain.waits * (1.0 - prompt)
+
+
+def longest_wait(world: SimWorld, key: ProcessKey) -> float:
+    """Seconds, rounded up to one of :data:`STEPS`, that all but a negligible share of a process's requests wait at most."""
+    strain = strain_of(world, key)
+    if strain is None or negligible(strain):
+        return 0.0
+    return next((step for step in STEPS[1:] if late_share(strain, step) <= NEGLIGIBLE), math.inf)
 
 
 def load_of(world: SimWorld) -> tuple[Mapping[ProcessKey, Strain], tuple[Ended, ...]]:

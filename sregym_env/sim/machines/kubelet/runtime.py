@@ -27,7 +27,6 @@ def noted(world: SimWorld, find: Callable[[], T]) -> tuple[T, tuple[Read, ...], 
     """What ``find`` finds out, what that follows from (nothing where it could be otherwise the next time), and whether chance had a part
     in it."""
     with addressing.inquiring(world) as inquiry:
-        addressing.note(world, "ground")
         found = find()
     for entry in inquiry.settling:
         let_settle(world, entry)
