@@ -72,8 +72,11 @@ SCHEDULED = "batch.kubernetes.io/cronjob-scheduled-timestamp"
 INSTANTIATED = "cronjob.kubernetes.io/instantiate"
 """The annotation by which ``kubectl create job --from`` marks a run of a CronJob by hand."""
 
-BY_HAND = ("manual", "now", "once", "test", "adhoc", "run1")
-"""Ends of the names that people give to such runs."""
+BY_HAND = (
+    "{}-manual", "{}-now", "{}-once", "{}-test", "{}-adhoc", "{}-run1", "{}-retry", "{}-retry-2", "{}-rerun", "{}-manual-2",
+    "manual-{}", "test-{}", "{}-manual-run", "{}-debug",
+)  # fmt: skip
+"""Names that people give to such runs, with a place for the CronJob's."""
 
 RESTORE_ATTEMPTS = 5
 """How often an object is put back that others write to at the same time."""
@@ -522,6 +525,38 @@ def _issue(world: World, edit: IssueCertificate, manager: str) -> Undo:
     return Discard(edit.target)
 
 
+def instantiated(cron: Manifest, name: str) -> Manifest:
+    """The Job that ``kubectl create job --from`` makes of a CronJob."""
+    given = dict(cron["spec"]["jobTemplate"].get("metadata") or {})
+    notes = {**(given.get("annotations") or {}), INSTANTIATED: "manual"}
+    return _job_of(cron, {**given, "name": name, "annotations": notes}, {"controller": True})
+
+
+def _scheduled(cron: Manifest, now: int) -> Manifest:
+    """The Job that the controller makes of a CronJob when its time has come."""
+    given = dict(cron["spec"]["jobTemplate"].get("metadata") or {})
+    name = f"{cron['metadata']['name']}-{now // MINUTE}"
+    held = {"controller": True, "blockOwnerDeletion": True}
+    return _job_of(cron, {**given, "name": name, "annotations": {SCHEDULED: rfc3339(now)}}, held)
+
+
+def _job_of(cron: Manifest, metadata: Manifest, held: Mapping[str, bool]) -> Manifest:
+    source = cron["metadata"]
+    owner = {
+        "apiVersion": cron["apiVersion"],
+        "kind": cron["kind"],
+        "name": source["name"],
+        "uid": source["uid"],
+        **held,
+    }
+    return {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": {**metadata, "namespace": source["namespace"], "ownerReferences": [owner]},
+        "spec": cron["spec"]["jobTemplate"]["spec"],
+    }
+
+
 def _run(world: World, target: ObjectRef, by_hand: bool) -> None:
     """Make a Job of a CronJob's template, named and owned as its controller does it or as kubectl does, and wait until it has ended."""
     cluster = world.cluster
@@ -532,34 +567,13 @@ def _run(world: World, target: ObjectRef, by_hand: bool) -> None:
         return
     if cron["spec"].get("concurrencyPolicy") == "Forbid" and (cron.get("status") or {}).get("active"):
         return
-    template, metadata = cron["spec"]["jobTemplate"], cron["metadata"]
-    owner = {
-        "apiVersion": cron["apiVersion"],
-        "kind": cron["kind"],
-        "name": target.name,
-        "uid": metadata["uid"],
-    }
-    given = dict(template.get("metadata") or {})
     if by_hand:
-        name = f"{target.name}-{BY_HAND[keyed_bits(metadata['uid']) % len(BY_HAND)]}"
-        notes, held = {**(given.get("annotations") or {}), INSTANTIATED: "manual"}, {"controller": True}
+        form = BY_HAND[keyed_bits(cron["metadata"]["uid"]) % len(BY_HAND)]
+        job, manager = instantiated(cron, form.format(target.name)), "kubectl-create"
     else:
-        name = f"{target.name}-{world.now() // MINUTE}"
-        notes, held = {SCHEDULED: rfc3339(world.now())}, {"controller": True, "blockOwnerDeletion": True}
-    job = {
-        "apiVersion": "batch/v1",
-        "kind": "Job",
-        "metadata": {
-            **given,
-            "name": name,
-            "namespace": target.namespace,
-            "annotations": notes,
-            "ownerReferences": [{**owner, **held}],
-        },
-        "spec": template["spec"],
-    }
+        job, manager = _scheduled(cron, world.now()), ""
     try:
-        made = ref(cluster.create(job), cluster.registry)
+        made = ref(cluster.create(job, field_manager=manager), cluster.registry)
     except StatusError as error:
         # Its schedule has come in the same minute.
         if error.reason != "AlreadyExists":

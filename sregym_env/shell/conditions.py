@@ -7,7 +7,7 @@ import re
 from sregym_env.shell import globs, patterns
 from sregym_env.shell.commands.posix import compiled
 from sregym_env.shell.expansion import Expander
-from sregym_env.shell.files import DirectoryEntry, FileEntry, LateEntry, SymlinkEntry
+from sregym_env.shell.files import DirectoryEntry, FileEntry, GrowingEntry, LateEntry, SymlinkEntry
 from sregym_env.shell.flow import ShellError
 from sregym_env.shell.session import Indexed
 from sregym_env.shell.syntax.tree import Both, Condition, Not, Test
@@ -112,6 +112,8 @@ def unary(expander: Expander, operator: str, text: str) -> bool:
     if operator == "-d":
         return isinstance(entry, DirectoryEntry)
     if operator == "-s":
+        if isinstance(entry, GrowingEntry):
+            return bool(entry.size)
         return not isinstance(entry, LateEntry) and (not isinstance(entry, FileEntry) or bool(entry.content))
     if operator == "-x":
         return bool(entry.mode & 0o111)

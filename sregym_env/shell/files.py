@@ -71,6 +71,32 @@ class LateEntry(FileEntry):
         return encoded(self._text())
 
 
+class GrowingEntry(LateEntry):
+    """A file of which content, size and time are found when they are asked for, such as a log that somebody goes on writing."""
+
+    __slots__ = ("_size", "_when")
+    _size: Callable[[], int]
+    _when: Callable[[], float]
+
+    def __init__(
+        self, text: Callable[[], str], size: Callable[[], int], when: Callable[[], float], mode: int = 0o640
+    ) -> None:
+        object.__setattr__(self, "_text", text)
+        object.__setattr__(self, "_size", size)
+        object.__setattr__(self, "_when", when)
+        object.__setattr__(self, "mode", mode)
+
+    @property
+    def size(self) -> int:
+        """Bytes that are in it now."""
+        return self._size()
+
+    @property
+    def mtime(self) -> float:
+        """When it was written last."""
+        return self._when()
+
+
 @dataclass(frozen=True, slots=True)
 class DirectoryEntry:
     """A directory."""
@@ -93,6 +119,14 @@ Entry = FileEntry | DirectoryEntry | SymlinkEntry
 
 def _error(kind: type[OSError], code: int, path: str) -> OSError:
     return kind(code, strerror(code), path)
+
+
+def _altered(entry: Entry, mode: int | None = None, mtime: float | None = None) -> Entry:
+    """An entry with other permissions or another time; what is found when it is asked for stays as it is now."""
+    mode, mtime = entry.mode if mode is None else mode, entry.mtime if mtime is None else mtime
+    if isinstance(entry, LateEntry):
+        return FileEntry(entry.content, mode, mtime)
+    return replace(entry, mode=mode, mtime=mtime)
 
 
 def _kept(entry: FileEntry) -> str:
@@ -165,6 +199,30 @@ class Files:
             self._parents(path)
             self._data[path] = LateEntry(text, self.mtime)
         self._children = None
+
+    def add_entries(self, entries: Mapping[str, Entry]) -> None:
+        """Put entries as they are at absolute, normal paths, with their parent directories."""
+        for path, entry in entries.items():
+            self._parents(path)
+            self._data[path] = entry
+            self._links = self._links or isinstance(entry, SymlinkEntry)
+        self._children = None
+
+    def restamp(self, root: str, change: Callable[[str, Entry], Entry]) -> None:
+        """Have entries at and below a directory, named by their paths relative to it, be as ``change`` has them; what is
+        found when it is asked for stays."""
+        start = len(root.rstrip("/")) + 1
+        for path, entry in self._data.items():
+            if (path == root or path.startswith(root.rstrip("/") + "/")) and not isinstance(entry, LateEntry):
+                self._data[path] = change(path[start:], entry)
+
+    def rooted(self, path: str) -> Files:
+        """The tree below a directory as one of its own, as ``chroot`` shows it."""
+        made = Files(mtime=self.mtime)
+        root = self.real(path).rstrip("/") or "/"
+        made._data = {"/": self._data[root], **{f"/{name}": entry for name, entry in self.below(path)}}
+        made._links = self._links
+        return made
 
     def add_directories(self, paths: Iterable[str]) -> None:
         """Make sure directories exist."""
@@ -395,6 +453,8 @@ class Files:
 
     def put_entry(self, path: str, entry: Entry) -> None:
         """Put an entry as it is, as a copy does. Raises OSError for a full disk and for names that are too long."""
+        if isinstance(entry, GrowingEntry):
+            entry = FileEntry(entry.content, entry.mode, entry.mtime)
         if isinstance(entry, FileEntry):
             self._written += len(entry.content)
             if self._written > MAX_BYTES:
@@ -454,7 +514,7 @@ class Files:
         if entry is None:
             self.put_bytes(path, b"")
             entry = self._data[real]
-        self._data[real] = replace(entry, mtime=mtime)
+        self._data[real] = _altered(entry, mtime=mtime)
 
     def set_mode(self, path: str, mode: int) -> None:
         """Set the permissions of what is at a path. Raises FileNotFoundError."""
@@ -462,7 +522,7 @@ class Files:
         entry = self._data.get(real)
         if entry is None:
             raise _error(FileNotFoundError, ENOENT, path)
-        self._data[real] = replace(entry, mode=mode)
+        self._data[real] = _altered(entry, mode=mode)
 
     def walk(self, path: str) -> Iterator[tuple[str, Entry]]:
         """Every path below a directory and what is there, parents first, in order of names; links are not followed."""

@@ -15,7 +15,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from sregym_env.cluster.app import App
-from sregym_env.cluster.apply import recreate_pods
+from sregym_env.cluster.apply import recreate_pods, ref
 from sregym_env.cluster.composed import composed, seen_by
 from sregym_env.cluster.deploy import unavailable
 from sregym_env.cluster.edits import REMOVED, ObjectRef
@@ -30,6 +30,7 @@ from sregym_env.worlds import beside, changes
 from sregym_env.worlds.changes import Change, Step
 from sregym_env.worlds.nameserver import Serve, Zone
 from sregym_env.worlds.placement import BOUND, Bind
+from sregym_env.worlds.tenants import tasks
 from sregym_env.worlds.tenants.deeds import Act, Cordon, Deed, Drain, Install, Patch, Release, live_through
 from sregym_env.worlds.tenants.delivery import HELM, Delivery, dated
 from sregym_env.worlds.tenants.neighbours import Neighbourhood, neighbourhood
@@ -113,6 +114,7 @@ def _own_past(app: App, chance: Chance, start: int, span: Span) -> tuple[App, li
         *scalings(app, chance.at("scalings"), start, span),
         *bindings(app, chance.at("bindings"), start, span),
         *marking(chance.at("marking"), start, span),
+        *_reruns(app, chance.at("reruns"), start, span),
     ]
     return first, own, _releases(app, own, start) if tool == HELM else []
 
@@ -302,11 +304,16 @@ def lived_backwards(app: App, chance: Chance, start: int, span: Span) -> tuple[A
             continue
         state = changes.before(state, change)
         deeds.append(Deed(time, Happen(change, mine.at("cause"))))
-    for index, change in enumerate(_switched_on(state)):
+    for index, manifest in enumerate(_tasks(state)):
+        mine, spec = chance.at("task", index), manifest["spec"]
+        if spec.get("suspend"):
+            continue
+        change = _switched_on(manifest, changes.delivery(app))
         state = changes.before(state, change)
-        age = chance.uniform(f"task{index}", 0.7, 1.2) * _task_age(change, state)
-        time = max(span.ago(age), start + STARTING)
-        deeds.append(Deed(min(time, span.present - QUIET), Happen(change, chance.at("task", index))))
+        time = tasks.since(spec, tasks.kept(spec), span.present, mine)
+        if time > start + STARTING:
+            deeds.append(Deed(time, tasks.Ran(change.target)))
+        deeds.append(Deed(min(max(time, start + STARTING), span.present - QUIET), Happen(change, mine)))
     return state, deeds
 
 
@@ -373,32 +380,24 @@ def in_office(time: int, chance: Chance, start: int, span: Span) -> int:
     return moved if start + STARTING < moved < span.present - QUIET else time
 
 
-def _switched_on(app: App) -> list[Change]:
-    """The application's tasks, as made switched off (see :func:`~sregym_env.worlds.tenants.workloads.task`)."""
-    found = []
-    for manifest in app.manifests:
-        if manifest["kind"] == "CronJob" and not manifest["spec"].get("suspend"):
-            metadata = manifest["metadata"]
-            target = ObjectRef("cronjobs.batch", metadata["name"], metadata.get("namespace"))
-            declared = manifest["spec"].get("suspend", REMOVED)
-            step = Step("/spec/suspend", True, declared)
-            found.append(Change("cronjob", target, changes.delivery(app), (step,)))
-    return found
+def _tasks(app: App) -> list[Manifest]:
+    """The application's CronJobs."""
+    return [manifest for manifest in app.manifests if manifest["kind"] == "CronJob"]
 
 
-def _task_age(change: Change, app: App) -> float:
-    """For how long a task has run: two runs or three, microseconds."""
-    manifest = next(
-        m for m in app.manifests if m["kind"] == "CronJob" and m["metadata"]["name"] == change.target.name
-    )
-    minute, hour, *_, weekday = (
-        str(manifest["spec"]["schedule"]).split() if " " in manifest["spec"]["schedule"] else ("0", "0", "*")
-    )
-    if not minute.isdecimal():
-        return 70.0 * MINUTE
-    if not hour.isdecimal():
-        return 3.0 * HOUR if "/" not in hour else 14.0 * HOUR
-    return 2.4 * DAY if weekday == "*" else 12.0 * DAY
+def _switched_on(task: Manifest, tool: str) -> Change:
+    """A task of the application, as made switched off (see :func:`~sregym_env.worlds.tenants.workloads.task`)."""
+    step = Step("/spec/suspend", True, task["spec"].get("suspend", REMOVED))
+    return Change("cronjob", ref(task), tool, (step,))
+
+
+def _reruns(app: App, chance: Chance, start: int, span: Span) -> Iterator[Deed]:
+    """Tasks of the application that somebody has run by hand."""
+    for manifest in _tasks(app):
+        target, share = ref(manifest), tasks.RERUN_IDLE if manifest["spec"].get("suspend") else tasks.RERUN
+        earliest, latest = start + STARTING, span.present - QUIET
+        again = tasks.reruns(target, chance.at(target.name), earliest, latest, share)
+        yield from (Deed(time, act) for time, act in again)
 
 
 def installation(app: App, chance: Chance, start: int, tool: str) -> list[Deed]:

@@ -10,6 +10,7 @@ from math import exp
 
 from sregym_env.cluster.api import World
 from sregym_env.cluster.app import App
+from sregym_env.cluster.apply import BY_HAND
 from sregym_env.cluster.composed import seen_by
 from sregym_env.cluster.edits import ObjectRef
 from sregym_env.cluster.inventory import ObjectKey
@@ -19,6 +20,7 @@ from sregym_env.kube.types import Manifest
 from sregym_env.runtime.chance import Chance
 from sregym_env.worlds import beside, changes
 from sregym_env.worlds.changes import Changing
+from sregym_env.worlds.tenants.tasks import RunByHand
 
 STILL = (
     "label", "service", "configmap", "secret", "autoscaler", "policy", "quota", "strategy", "budget", "allowance",
@@ -72,6 +74,11 @@ GAP = (2400.0, 1.1)
 
 LONGEST_GAP = 6 * 3600.0
 
+RERUN = 0.1
+"""How often somebody has a task run by hand in these hours, where there is one."""
+
+CRON_JOBS = "cronjobs.batch"
+
 ROLLOUT_SECONDS = 45.0
 """How long a change that replaces pods is watched by who made it."""
 
@@ -79,8 +86,15 @@ ROLLOUT_LIMIT = 300.0
 
 
 def before(world: Changing, chance: Chance) -> None:
-    """Innocent changes over some hours, the last one some time ago; they end healthy."""
-    for number in range(chance.weighted("count", BEFORE)):
+    """Innocent changes over some hours, the last one some time ago; they end healthy.
+
+    Some day somebody has a task run by hand besides.
+    """
+    count = chance.weighted("count", BEFORE)
+    asked = chance.below("rerun at", count + 1) if chance.yes("rerun", RERUN) else -1
+    for number in range(count):
+        if number == asked:
+            _run_by_hand(world, chance.at("rerun"))
         draw = chance.at("change", number)
         seen, _ = _one_of(world, draw)
         found = changes.drawn(seen.app, draw)
@@ -90,6 +104,17 @@ def before(world: Changing, chance: Chance) -> None:
                 _make(seen, more)
         median, spread = GAP
         world.advance(min(LONGEST_GAP, draw.lognormal("gap", median, spread)))
+    if asked == count:
+        _run_by_hand(world, chance.at("rerun"))
+
+
+def _run_by_hand(world: World, chance: Chance) -> None:
+    """Somebody does not wait for the schedule of a task, if there is any."""
+    known = world.cluster.list(CRON_JOBS)
+    if known:
+        metadata = chance.choice("task", known)["metadata"]
+        target = ObjectRef(CRON_JOBS, metadata["name"], metadata["namespace"])
+        RunByHand(target, chance.choice("form", BY_HAND)).do(world)
 
 
 def meanwhile(

@@ -157,7 +157,8 @@ def test_a_machine_tells_who_listens(world: EmbeddedWorld) -> None:
     for who in ("*:10250 ", "127.0.0.1:10248 ", "0.0.0.0:22 ", '"kube-proxy"', '"sshd"'):
         assert who in shown
     assert "users:" not in on_machine(world, "ss -lnt")
-    assert "1287/kubelet" in on_machine(world, "netstat -lntp")
+    pid = on_machine(world, "pgrep kubelet").strip()
+    assert f"{pid}/kubelet" in on_machine(world, "netstat -lntp")
     assert "PID/Program" not in on_machine(world, "netstat -lnt")
     count = len(shown.splitlines()) - 1
     assert f"TCP:   {count} (estab 0" in on_machine(world, "ss -s")

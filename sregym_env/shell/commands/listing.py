@@ -12,7 +12,7 @@ from sregym_env.runtime.numbers import whole
 from sregym_env.shell.commands.arguments import UsageError, options, reason
 from sregym_env.shell.commands.lines import refused
 from sregym_env.shell.commands.printed import Printed
-from sregym_env.shell.files import DirectoryEntry, Entry, FileEntry, LateEntry, SymlinkEntry
+from sregym_env.shell.files import DirectoryEntry, Entry, FileEntry, GrowingEntry, LateEntry, SymlinkEntry
 from sregym_env.shell.run import Call, Program
 
 
@@ -25,6 +25,8 @@ def mode_text(entry: Entry) -> str:
 
 def size_of(entry: Entry) -> int:
     """Bytes of a file, none where the kernel writes it for who reads it, or what a directory takes."""
+    if isinstance(entry, GrowingEntry):
+        return entry.size
     if isinstance(entry, LateEntry):
         return 0
     if isinstance(entry, FileEntry):
@@ -106,8 +108,11 @@ def _folder(call: Call, printed: Printed, folder: str, flags: str, *, titled: bo
         (name, entry) for name in names if (entry := call.fs.own_entry(f"{inside}/{name}")) is not None
     ]
     if "a" in flags:
-        here = DirectoryEntry(mtime=call.fs.mtime)
-        entries = [(".", here), ("..", here), *entries]
+        entries = [
+            (".", _itself(call, path)),
+            ("..", _itself(call, path.rpartition("/")[0] or "/")),
+            *entries,
+        ]
     title = (("" if first else "\n") + f"{folder}:\n") if titled else ""
     total = ""
     if "l" in flags or "s" in flags:
@@ -118,6 +123,11 @@ def _folder(call: Call, printed: Printed, folder: str, flags: str, *, titled: bo
             if isinstance(entry, DirectoryEntry) and name not in (".", ".."):
                 _folder(call, printed, f"{folder.rstrip('/')}/{name}", flags, titled=True, first=False)
     return False
+
+
+def _itself(call: Call, path: str) -> Entry:
+    """The directory at a path; a plain one where nothing is known of it."""
+    return call.fs.entry(path) or DirectoryEntry(mtime=call.fs.mtime)
 
 
 def _listed(call: Call, entries: list[tuple[str, Entry]], flags: str) -> str:

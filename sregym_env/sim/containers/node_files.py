@@ -263,12 +263,25 @@ def text_of(world: SimWorld, node: str, path: str) -> str | None:
     return found if isinstance(found, str) else None
 
 
+TIMES = "machine.files:"
+"""``world.memory`` key of when files of a machine were written or removed since it was made, by path."""
+FOUND = ("var/log/pods/", "var/log/containers/", "etc/kubernetes/", "usr/bin/")
+"""Where files lie that are there because of what runs on a machine: that one was removed has to be remembered."""
+
+
+def times(world: SimWorld, node: str) -> Mapping[str, int]:
+    """When files of a machine were written or removed since it was made, microseconds, by path below the root."""
+    found: Mapping[str, int] = world.memory.get(f"{TIMES}{node}") or {}
+    return found
+
+
 def put(world: SimWorld, node: str, path: str, text: str | None) -> None:
     """Write a file of a machine, or with None remove it."""
     slot = _slot(node)
     changed = world.volumes.get(slot) or {}
     made = machine_files(setup(world, node)).get(path)
-    if made == text:
+    world.memory[f"{TIMES}{node}"] = {**times(world, node), path: world.clock}
+    if made == text and not (text is None and path.startswith(FOUND)):
         world.volumes[slot] = {name: each for name, each in changed.items() if name != path}
     else:
         world.volumes[slot] = {**changed, path: text}

@@ -16,6 +16,7 @@ from sregym_env.sim.apiserver import events
 from sregym_env.sim.containers import images, stock
 from sregym_env.sim.machines import heartbeats, leaders, renewals
 from sregym_env.sim.machines.kubelet import wake_node
+from sregym_env.sim.programs.machine import kubelet_unit
 from sregym_env.sim.world import SimWorld
 from sregym_env.sim.world.plan import PUBLISHED, Machine
 
@@ -158,7 +159,7 @@ def _status(world: SimWorld, machine: Machine) -> dict[str, Any]:
 
 def boot_id(world: SimWorld, name: str) -> str:
     """The kernel's identifier of a machine's present run."""
-    since = world.memory.get(f"node.booted:{name}")
+    since = world.memory.get(f"{kubelet_unit.BOOTED}{name}")
     plan = world.plan
     return plan.identity("boot", name) if since is None else plan.identity("boot", since, name)
 

@@ -46,8 +46,6 @@ def boot(world: SimWorld, name: str) -> None:
     if not off(world, name) or world.store.get("nodes", "", name) is None:
         return
     del world.memory[f"{kubelet_unit.OFF}{name}"]
-    # Its kubelet runs from now on, and its kernel did some seconds ago.
-    world.memory[f"node.booted:{name}"] = world.now() - kubelet_unit.AFTER_BOOT
     world.memory[f"{_CUT}{name}"] = True
     kubelet_unit.boot(world, name)
     time_service.boot(world, name)

@@ -17,6 +17,7 @@ from sregym_env.sim.monitoring.metrics import SYSTEM_CPU
 from sregym_env.sim.monitoring.past import FOREVER
 from sregym_env.sim.monitoring.readings import CFS_PERIOD, Readings, Run, Values
 from sregym_env.sim.monitoring.scrapes import Family, Question, Target
+from sregym_env.sim.programs.machine import kubelet_unit
 from sregym_env.sim.world import SimWorld
 from sregym_env.sim.world.figures import ContainerFigures, MachineFigures
 from sregym_env.sim.world.process import Process
@@ -84,7 +85,11 @@ class KernelFigures:
             len({labels["cpu"] for labels, _ in cpu}),
             int(value("node_memory_MemTotal_bytes")),
             int(value("node_memory_MemAvailable_bytes")),
-            int(self._world.memory.get(f"node.booted:{node}", int(value("node_boot_time_seconds")) * SECOND)),
+            int(
+                self._world.memory.get(
+                    f"{kubelet_unit.BOOTED}{node}", int(value("node_boot_time_seconds")) * SECOND
+                )
+            ),
             used,
             SYSTEM_CPU + sum(each.cores for each in containers),
             (value("node_load1"), value("node_load5"), value("node_load15")),

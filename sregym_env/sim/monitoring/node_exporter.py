@@ -15,7 +15,7 @@ from sregym_env.sim.monitoring.metrics import SYSTEM_CPU, SYSTEM_MEMORY
 from sregym_env.sim.monitoring.readings import Times, Values
 from sregym_env.sim.monitoring.scrapes import Family, Job, Question, Row, Target, shaken, steady
 from sregym_env.sim.network import conntrack
-from sregym_env.sim.programs.machine import time_service
+from sregym_env.sim.programs.machine import kubelet_unit, time_service
 from sregym_env.sim.world import wallclock
 from sregym_env.sim.world.figures import FOR_USERS, disk_used, losing
 from sregym_env.sim.world.kernels import build_of
@@ -38,7 +38,7 @@ def _capacity(question: Question, node: str, resource: str) -> float:
 
 def _booted(question: Question, node: str) -> int:
     versions = nodes(question)[node]
-    return versions[-1].start
+    return versions[-1].start - kubelet_unit.FIRST_BOOT
 
 
 def _seconds_used(question: Question, node: str, times: Times) -> Values:
@@ -129,7 +129,7 @@ def _written(question: Question, node: str, times: Times) -> Values:
 
 def _boot(question: Question, node: str, times: Times) -> Iterator[tuple[Mapping[str, str], Values]]:
     made = _booted(question, node)
-    last = question.world.memory.get(f"node.booted:{node}", made)
+    last = question.world.memory.get(f"{kubelet_unit.BOOTED}{node}", made)
     yield {}, np.where(times >= last, float(last // SECOND), float(made // SECOND))
 
 

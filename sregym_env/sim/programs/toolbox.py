@@ -19,7 +19,7 @@ from sregym_env.runtime.clock import SECOND
 from sregym_env.runtime.frozen import evolve
 from sregym_env.runtime.streams import keyed_bits
 from sregym_env.shell.commands.arguments import UsageError, options
-from sregym_env.shell.files import FileEntry, Files, LateFiles
+from sregym_env.shell.files import Files, LateFiles
 from sregym_env.shell.shell import Shell, ShellCommand
 from sregym_env.shell.shell import Shell as NewShell
 from sregym_env.sim.containers import pids, view
@@ -42,12 +42,15 @@ from sregym_env.sim.programs.image_tools import format_date
 from sregym_env.sim.programs.machine import (
     commands,
     crictl,
+    daemons,
     disk_space,
+    host_files,
     kernel_files,
     records,
     time_tools,
     tracked,
 )
+from sregym_env.sim.programs.machine.system import OnMachine
 from sregym_env.sim.programs.process_list import Row
 from sregym_env.sim.programs.visits import Visit
 from sregym_env.sim.world import SimWorld
@@ -128,6 +131,9 @@ def _lay_out(ctx: ProcessContext, tree: Files) -> None:
     _add_links(ctx, tree)
     tree.add_directories(mount.path for mount in process.mounts if not mount.sub_path)
     tree.add_directories((ctx.image.workdir, "/tmp", "/proc", "/bin", "/usr/bin"))
+    for mount in process.mounts:
+        if mount.kind == "hostpath" and not mount.sub_path:
+            host_files.lay(ctx, tree, mount.path.rstrip("/"), mount.source, machine_tools(ctx))
 
 
 def environment(ctx: ProcessContext) -> dict[str, str]:
@@ -358,17 +364,24 @@ def _env(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> 
 
 
 def _ps(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
+    machines = sees_machine(ctx)
+    seen = visible_processes(ctx)
+    own = max((pid for pid, _ in seen), default=2000) + 17 if machines else 57
+    rows = daemons.rows(ctx) if machines else []
     if ctx.image.toolbox == "debian":
-        return list_processes(ctx, argv, process_rows(ctx, 57, argv))
-    lines = [
-        f"{pid:>5} root      {process_list.used(commands.usage(ctx, process)[2])} {_command_line(process)}\n"
-        for pid, process in visible_processes(ctx)
+        return list_processes(ctx, argv, [*rows, *process_rows(ctx, own, argv, parent=int(machines))])
+    told = [(row.pid, process_list.used(row.seconds), row.command) for row in rows]
+    told += [
+        (pid, process_list.used(commands.usage(ctx, process)[2]), _command_line(process))
+        for pid, process in seen
     ]
-    lines += (
-        f"{pid:>5} root      0:00 {f'[{leak.command}]' if leak.dead else leak.command}\n"
-        for pid, _, leak, _ in gathered(ctx)
-    )
-    return _ok(f"PID   USER     TIME  COMMAND\n{''.join(lines)}   57 root      0:00 {' '.join(argv)}\n")
+    told.sort(key=lambda each: each[0])
+    told += [
+        (pid, "0:00", f"[{leak.command}]" if leak.dead else leak.command) for pid, _, leak, _ in gathered(ctx)
+    ]
+    told.append((own, "0:00", " ".join(argv)))
+    lines = "".join(f"{pid:>5} root      {used} {command}\n" for pid, used, command in told)
+    return _ok(f"PID   USER     TIME  COMMAND\n{lines}")
 
 
 def list_processes(ctx: ProcessContext, argv: Sequence[str], rows: Sequence[Row]) -> ExecResult:
@@ -395,12 +408,19 @@ def _command_line(process: Process) -> str:
     return " ".join(_command(process.program, process.argv))
 
 
+def sees_machine(ctx: ProcessContext) -> bool:
+    """Whether a process is in the machine's own process namespace."""
+    own = ctx.process
+    pod = ctx.world.store.get("pods", own.namespace, own.pod)
+    return not own.namespace or bool(pod is not None and pod["spec"].get("hostPID"))
+
+
 def visible_processes(ctx: ProcessContext) -> list[tuple[int, Process]]:
     """The main processes in the container's process namespace, with their numbers in it."""
     world, own = ctx.world, ctx.process
     pod = world.store.get("pods", own.namespace, own.pod)
     spec = {} if pod is None else pod["spec"]
-    if spec.get("hostPID") or not own.namespace:
+    if sees_machine(ctx):
         return records.numbered(world, own.node)
     if spec.get("shareProcessNamespace"):
         names = [container["name"] for container in spec["containers"]]
@@ -623,7 +643,16 @@ def _kill(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) ->
 
 def _pidof(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
     name = argv[1] if len(argv) > 1 else ""
+    if sees_machine(ctx):
+        found = [str(pid) for pid, each in daemons.running(ctx) if each == name]
+        return ExecResult(f"{' '.join(found)}\n" if found else "", exit_code=int(not found))
     return _ok("1\n") if name == ctx.process.binary.rpartition("/")[2] else ExecResult(exit_code=1)
+
+
+def _pgrep(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
+    wanted = next((word for word in argv[1:] if not word.startswith("-")), "")
+    found = [pid for pid, name in (daemons.running(ctx) if sees_machine(ctx) else ()) if name == wanted]
+    return ExecResult("".join(f"{pid}\n" for pid in found), exit_code=int(not found))
 
 
 def _which(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
@@ -757,11 +786,20 @@ def _tar(argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
     return ExecResult(result.stdout, errors, min(result.exit_code, 1))
 
 
+def machine_tools(ctx: ProcessContext) -> frozenset[str]:
+    """The names of the commands of a machine's own system."""
+    return _own_tools(ctx) | TEXT_TOOLS["debian"]
+
+
+def _own_tools(ctx: ProcessContext) -> frozenset[str]:
+    machine = ctx.world.plan.machine(ctx.process.node)
+    own = commands.on_machine() if machine is None else commands.on_machine(machine.os_image)
+    return OUR_TOOLS["debian"] - {"apt", "apt-get"} | own & TOOLS.keys()
+
+
 def on_machine(visit: Visit) -> dict[str, ShellCommand]:
     """The commands of a machine's own system."""
-    machine = visit.ctx.world.plan.machine(visit.ctx.process.node)
-    own = commands.on_machine() if machine is None else commands.on_machine(machine.os_image)
-    names = OUR_TOOLS["debian"] - {"apt", "apt-get"} | own & TOOLS.keys()
+    names = _own_tools(visit.ctx)
     bound: dict[str, ShellCommand] = {
         name: _bound(visit, TOOLS[name]) for name in sorted(names - TIMED.keys())
     }
@@ -769,21 +807,52 @@ def on_machine(visit: Visit) -> dict[str, ShellCommand]:
     return bound
 
 
+class _Rooted(Visit):
+    """A command of a visit whose root is that of the machine now: it takes the visit's time, and finds the machine's system."""
+
+    __slots__ = ("_outer",)
+
+    def __init__(self, outer: Visit) -> None:
+        super().__init__(outer.ctx, limit=outer.limit)
+        self._outer = outer
+
+    @property
+    def ctx(self) -> ProcessContext:
+        """The container's process, with the machine's files and programs."""
+        outer = self._outer.ctx
+        found = OnMachine(outer.world, outer.process)
+        found.on_terminal = outer.on_terminal
+        return found
+
+    @property
+    def now(self) -> float:
+        """The time as the command sees it, Unix seconds."""
+        return self._outer.now
+
+    def take(self, seconds: float) -> None:
+        """Let a command's time pass. Raises TimeUp as the visit does."""
+        self._outer.take(seconds)
+
+    def check(self) -> None:
+        """Raises TimeUp again where a shell of its own has kept it."""
+        self._outer.check()
+
+    def within(self, seconds: float, run: Callable[[], ExecResult], late: int) -> ExecResult:
+        """What a command does that may take so long; with exit code ``late`` where it takes longer."""
+        return self._outer.within(seconds, run, late)
+
+
 def _chroot(visit: Visit, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
-    """A command of the machine whose files are below a directory (``chroot /host`` in a node's debug pod)."""
+    """A command with another root: of the machine where that is the machine's (``chroot /host`` in a node's debug pod)."""
     if len(argv) < 2:
         return _fail("BusyBox v1.36.1 () multi-call binary.\n\nUsage: chroot NEWROOT [PROG ARGS]\n")
     root = shell.resolve(argv[1])
     if not shell.files.is_folder(root):
         return _fail(f"chroot: can't change root directory to '{argv[1]}': No such file or directory\n")
-    inside = Files(mtime=shell.files.mtime)
-    for name, entry in shell.files.below(root):
-        if isinstance(entry, FileEntry):
-            inside.put_entry(f"/{name}", entry)
-        else:
-            inside.add_directories((f"/{name}",))
+    inside = shell.files.rooted(root)
+    inner = _Rooted(visit)
     rooted = NewShell(
-        inside, on_machine(visit), env=environment(visit.ctx), only=TEXT_TOOLS["debian"], clock=shell.clock
+        inside, on_machine(inner), env=environment(inner.ctx), only=TEXT_TOOLS["debian"], clock=shell.clock
     )
     before = inside.tree()
     words = list(argv[2:]) or ["/bin/sh"]
@@ -817,6 +886,7 @@ TOOLS: Mapping[str, Tool] = {
     "kill": _kill,
     "killall": _kill,
     "pidof": _pidof,
+    "pgrep": _pgrep,
     "which": _which,
     "dd": _dd,
     "nproc": _nproc,

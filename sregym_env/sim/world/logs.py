@@ -7,7 +7,7 @@ A line is stored when a program says it once. What a program says once per faili
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from heapq import merge
@@ -287,6 +287,11 @@ class ContainerLog:
         going = (entry for entry in self._entries if not isinstance(entry, Line) and entry.end is None)
         return self._bytes + sum(burst.bytes_before(now) for burst in going)
 
+    def size(self, now: int) -> int:
+        """Bytes of its newest file."""
+        written = self._written(now)
+        return written % FILE_BYTES if written > FILE_BYTES else written
+
     def read(
         self, now: int, *, since: int = 0, limit: int | None = None, shown: Shown | None = None
     ) -> list[Line]:
@@ -349,3 +354,31 @@ def _fitting(newest: list[Line], size: int) -> list[Line]:
         if left < 0 and index:
             return newest[:index]
     return newest
+
+
+def single(lines: Sequence[Line]) -> Iterator[Line]:
+    """What was written at once may be several lines: a runtime keeps each of them by itself."""
+    for line in lines:
+        if "\n" not in line.text:
+            yield line
+            continue
+        for text in line.text.split("\n"):
+            yield Line(line.time, text)
+
+
+def stamps(lines: Sequence[Line], shown: Shown | None = None) -> list[str]:
+    """When each line was written by the clock of its machine, to the nanosecond, as the kubelet tells it: always nine
+    digits, no two alike.
+
+    The world counts microseconds. Lines of the same one are told apart below it, counted from the last, so that a
+    line has the same stamp however many before it are read.
+    """
+    found: list[str] = []
+    place, before = 0, -1
+    for line in reversed(lines):
+        place = place + 1 if line.time == before else 0
+        before = line.time
+        below = 999 - line.time * 7919 % 211 - 5 * place
+        second, micro = divmod(line.time if shown is None else shown(line.time), SECOND)
+        found.append(f"{rfc3339(second * SECOND)[:-1]}.{micro:06d}{max(below, 0):03d}Z")
+    return found[::-1]

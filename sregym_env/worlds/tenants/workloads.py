@@ -13,8 +13,8 @@ from sregym_env.runtime.chance import Chance
 from sregym_env.runtime.clock import DAY, HOUR, MINUTE, SECOND, seconds
 from sregym_env.worlds import standards
 from sregym_env.worlds.changes import Change, Step, manager_of
-from sregym_env.worlds.tenants import software
-from sregym_env.worlds.tenants.deeds import Alter, Deed, Install, Patch, Release, Story
+from sregym_env.worlds.tenants import software, tasks
+from sregym_env.worlds.tenants.deeds import SETTLING, Alter, Deed, Install, Patch, Release, Story
 from sregym_env.worlds.tenants.delivery import HELM, Delivery, delivery_of
 from sregym_env.worlds.tenants.software import Software
 
@@ -413,8 +413,6 @@ SCHEDULES: Mapping[str, tuple[str, ...]] = {
     "hourly": ("0 * * * *", "17 * * * *", "40 * * * *"),
     "weekly": ("0 4 * * 0", "30 5 * * 1", "0 6 * * 6"),
 }
-_LIVED: Mapping[str, float] = {"nightly": 2.4, "hourly": 0.13, "weekly": 13.0}
-"""Days for which a task of each kind has run by its schedule: two or three runs."""
 
 
 def task(
@@ -428,10 +426,10 @@ def task(
     suspended: bool = False,
     earliest: int = 0,
 ) -> Story:
-    """A CronJob that is old, and that somebody has switched on lately.
+    """A CronJob that is old, and of whose runs those are simulated that can be seen.
 
-    Every run of a task is simulated, so a task that had run for months would cost as much as the rest of its world;
-    tasks that were made switched off and are used since a few runs are as real.
+    A task that had run for months would cost as much as the rest of its world. So it is made switched off, and goes on
+    where the run before these is noted as its last.
     """
     kind = chance.weighted("kind", {"nightly": 0.62, "hourly": 0.08, "weekly": 0.3})
     work = f"echo starting {name}; sleep {chance.between('seconds', 4, 70)}; "
@@ -449,15 +447,24 @@ def task(
     }
     delivery = Delivery(tool, f"{namespace}-tasks")
     made = delivery.marked(_object("batch/v1", "CronJob", namespace, name, spec=spec))
-    deeds = [Deed(max(span.installed(chance.at("installed")), earliest), Install((made,), tool))]
+    target, installed = ref(made), max(span.installed(chance.at("installed")), earliest)
+    deeds = [Deed(installed, Install((made,), tool))]
+    started = installed + MINUTE
     if not suspended:
-        since = span.ago(_LIVED[kind] * chance.uniform("since", 0.7, 1.2) * DAY)
+        runs = FAILED_RUNS if fails else tasks.kept(spec)
         manager = manager_of("cronjob", tool, chance)
-        deeds.append(
-            Deed(max(since, deeds[0].time + MINUTE), Patch(ref(made), {"spec": {"suspend": False}}, manager))
-        )
+        started = max(started, tasks.since(spec, runs, span.present, chance))
+        deeds.append(Deed(started, tasks.Ran(target)))
+        deeds.append(Deed(started, Patch(target, {"spec": {"suspend": False}}, manager)))
+    latest = span.present - SETTLING
+    share = tasks.RERUN_IDLE if suspended else tasks.RERUN
+    again = tasks.reruns(target, chance.at("again"), started + MINUTE, latest, share)
+    deeds += [Deed(time, act) for time, act in again]
     return Story(tuple(deeds), pods=0 if suspended else 2)
 
+
+FAILED_RUNS = 2
+"""How many runs of a task that fails are simulated; one is kept of them."""
 
 _ERRORS = (
     "connection refused: smtp.example.com:587",

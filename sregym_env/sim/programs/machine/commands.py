@@ -25,7 +25,7 @@ from sregym_env.sim.programs.machine import kernel_files, records, time_service
 from sregym_env.sim.programs.machine.records import Record
 from sregym_env.sim.world import SimWorld, wallclock
 from sregym_env.sim.world.figures import MachineFigures
-from sregym_env.sim.world.plan import KERNEL, OS_IMAGE
+from sregym_env.sim.world.plan import KERNEL, OS_IMAGE, VERSION
 from sregym_env.sim.world.process import Process
 
 Tool = Callable[[ProcessContext, Sequence[str], str, Shell], ExecResult]
@@ -65,6 +65,12 @@ def kernel_release(world: SimWorld, node: str) -> str:
     """The kernel of a machine."""
     machine = world.plan.machine(node)
     return KERNEL if machine is None else machine.kernel
+
+
+def kubelet_version(world: SimWorld, node: str) -> str:
+    """The release of a machine's kubelet."""
+    machine = world.plan.machine(node)
+    return VERSION if machine is None else machine.kubelet
 
 
 def privileged(ctx: ProcessContext, *capabilities: str) -> bool:
@@ -361,7 +367,7 @@ def journalctl(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shel
         found = kernel
     else:
         daemons = (
-            *records.daemons(world, node, each.booted),
+            *records.daemons(world, node),
             *time_service.journal(world, node, each.booted),
         )
         found = sorted([*(() if units else kernel), *daemons], key=lambda record: record.time)
@@ -504,6 +510,16 @@ def systemctl(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell
     return ExecResult(out, exit_code=code)
 
 
+def kubelet(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
+    """The kubelet's program: its version; a second one beside that of the machine comes to nothing."""
+    if any(word in ("--version", "--version=true") for word in argv[1:]):
+        return ExecResult(f"Kubernetes {kubelet_version(ctx.world, ctx.process.node)}\n")
+    text = "failed to run Kubelet: listen tcp 0.0.0.0:10250: bind: address already in use"
+    pid = 20_000 + keyed_bits("kubelet", ctx.process.node, "second", ctx.now()) % 900_000
+    line = records.daemon_line(ctx.wall(), "E", "run.go:72", f'"command failed" err={json.dumps(text)}', pid)
+    return _failed(f"{line}\n")
+
+
 # --- the disk -------------------------------------------------------------------------------------------
 
 
@@ -585,12 +601,12 @@ def lsblk(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) ->
 
 TOOLS: Mapping[str, Tool] = {
     "free": free, "uptime": uptime, "dmesg": dmesg, "vmstat": vmstat, "iostat": iostat, "journalctl": journalctl, "systemctl": systemctl,
-    "smartctl": smartctl, "lsblk": lsblk,
+    "smartctl": smartctl, "lsblk": lsblk, "kubelet": kubelet,
 }  # fmt: skip
 """Commands by name; ``top`` needs to know what is to be seen (:func:`top`)."""
 
 ON_MACHINES = frozenset(
-    "dmesg journalctl systemctl timedatectl chronyc hwclock crictl vmstat ss netstat ip iptables iptables-save sysctl conntrack lsblk curl".split()
+    "kubelet pgrep dmesg journalctl systemctl timedatectl chronyc hwclock crictl vmstat ss netstat ip iptables iptables-save sysctl conntrack lsblk curl".split()
 )
 _EXTRA = frozenset(("iostat", "smartctl"))
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from sregym_env.cluster.disturbances import KubeletSetting
+from sregym_env.kube.durations import parse_rfc3339
 from sregym_env.kube.types import Json
 from sregym_env.runtime.clock import SECOND, seconds
 from sregym_env.sim.containers.node_files import CONFIG, EXTRA, FLAGS, put, text_of, written
@@ -28,6 +29,14 @@ RESTART_SECONDS = 10
 """``RestartSec`` of kubeadm's unit."""
 AFTER_BOOT = 11 * SECOND
 """From the start of a machine's kernel to that of its kubelet."""
+FIRST_BOOT = 71 * SECOND
+"""From the start of a new machine's kernel until its node is known."""
+FIRST_START = FIRST_BOOT - 3 * SECOND
+"""From the same to the start of its kubelet."""
+BOOTED = "node.booted:"
+"""``world.memory`` key of when a machine has booted anew."""
+BOOTS, BOOTS_KEPT = "node.boots:", 8
+"""``world.memory`` key of when it has booted anew, and how many of these times are remembered."""
 STARTUP = seconds(2.0)
 """Until a kubelet that has started says that its node is ready."""
 KEPT = 8
@@ -104,8 +113,31 @@ def stop(world: SimWorld, node: str) -> None:
         _turn(world, node, Turn(world.clock, "stopped"))
 
 
+def boots(world: SimWorld, node: str) -> tuple[int, ...]:
+    """When the kernel of a machine was started anew, oldest first."""
+    found: tuple[int, ...] = world.memory.get(f"{BOOTS}{node}", ())
+    return found
+
+
+def booted(world: SimWorld, node: str) -> int:
+    """When a machine has booted last; for the first time a little before its node was known."""
+    known = boots(world, node)
+    return known[-1] if known else first_booted(world, node)
+
+
+def first_booted(world: SimWorld, node: str) -> int:
+    """When a machine has booted for the first time."""
+    found = world.store.get("nodes", "", node)
+    if found is None:
+        return world.plan.born
+    return parse_rfc3339(found["metadata"]["creationTimestamp"]) - FIRST_BOOT
+
+
 def boot(world: SimWorld, node: str) -> None:
     """The machine has booted: what is enabled is started."""
+    time = world.now() - AFTER_BOOT
+    world.memory[f"{BOOTED}{node}"] = time
+    world.memory[f"{BOOTS}{node}"] = (*boots(world, node), time)[-BOOTS_KEPT:]
     unit = of(world, node)
     if unit == Unit() and complaint(world, node) == "":
         _load(world, node)

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
-from sregym_env.cluster.app import Image
 from sregym_env.cluster.streams import LONGEST_COMMAND, ExecResult
 from sregym_env.kube.durations import rfc3339
 from sregym_env.runtime import bulk
@@ -16,12 +15,13 @@ from sregym_env.shell.files import Files
 from sregym_env.shell.shell import Shell, ShellCommand
 from sregym_env.sim.containers import node_files, pids
 from sregym_env.sim.network import addressing, conntrack
-from sregym_env.sim.processes.context import ProcessContext
 from sregym_env.sim.programs import consoles, toolbox, visits
 from sregym_env.sim.programs.image_tools import format_date
 from sregym_env.sim.programs.machine import (
     commands,
+    daemons,
     disk_space,
+    host_files,
     kernel_files,
     kubelet_unit,
     records,
@@ -29,27 +29,14 @@ from sregym_env.sim.programs.machine import (
     time_tools,
     tracked,
 )
-from sregym_env.sim.programs.process_list import Row
+from sregym_env.sim.programs.machine.system import SYSTEM, OnMachine
 from sregym_env.sim.programs.visits import Visit
 from sregym_env.sim.world import SimWorld, wallclock
 from sregym_env.sim.world.figures import read_only
 from sregym_env.sim.world.process import Mount, Process
 
-_SYSTEM = Image("machine", 0, {}, toolbox="debian")
-"""What a machine's own system counts as among images."""
 UNREACHED = 3.0
 """Seconds until the network says that a machine does not answer."""
-
-
-class _Login(ProcessContext):
-    """A machine as somebody sees it who has logged in."""
-
-    __slots__ = ()
-
-    @property
-    def image(self) -> Image:
-        """The machine's own system."""
-        return _SYSTEM
 
 
 class _Stay(Visit):
@@ -78,7 +65,7 @@ def run(
     if kubelet_unit.off(world, node) or not addressing.reachable_machine(world, node):
         text = f"ssh: connect to host {node} port 22: No route to host\n"
         return ExecResult(stderr=text, exit_code=255, seconds=UNREACHED)
-    ctx = _Login(world, _process(world, node))
+    ctx = OnMachine(world, _process(world, node))
     visit = _Stay(ctx, advance, min(limit, LONGEST_COMMAND))
     shell = _shell(visit)
     before = shell.files.tree()
@@ -108,7 +95,7 @@ def _process(world: SimWorld, node: str) -> Process:
         ip=addressing.node_address(world, node),
         host_network=True,
         hostname=node,
-        image=_SYSTEM.reference,
+        image=SYSTEM.reference,
         binary="sshd",
         program="",
         argv=("sshd: root@pts/0",),
@@ -133,14 +120,13 @@ def _shell(visit: Visit) -> Shell:
     )
     files.add_late(toolbox.of_host(ctx, "", late))
     files.add_directories(("/root", "/tmp", "/proc"))
+    host_files.lay(ctx, files, "", tools=toolbox.machine_tools(ctx))
     own: dict[str, ShellCommand] = {
         **toolbox.on_machine(visit),
         "systemctl": partial(_systemctl, visit),
         "service": partial(_service, visit),
         "sudo": _sudo,
         "reboot": partial(_reboot, visit),
-        "pgrep": partial(_pgrep, visit),
-        "pidof": partial(_pgrep, visit),
         "ps": partial(_ps, visit),
         "df": partial(_df, visit),
     }
@@ -177,7 +163,7 @@ def _save(world: SimWorld, node: str, shell: Shell, before: Mapping[str, str]) -
     for name in (conntrack.SETTING, *pids.RANGES):
         setting = "/proc/sys/" + name.replace(".", "/")
         if after.get(setting) != before.get(setting):
-            tracked.write(_Login(world, _process(world, node)), name, after.get(setting) or "")
+            tracked.write(OnMachine(world, _process(world, node)), name, after.get(setting) or "")
     return complaints
 
 
@@ -226,47 +212,13 @@ def _reboot(visit: Visit, argv: Sequence[str], stdin: str, shell: Shell) -> Exec
     return ExecResult()
 
 
-def _pgrep(visit: Visit, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
-    wanted = next((word for word in argv[1:] if not word.startswith("-")), "")
-    found = [str(pid) for pid, name in _daemons(visit) if name == wanted]
-    return ExecResult("".join(f"{pid}\n" for pid in found), exit_code=int(not found))
-
-
-def _daemons(visit: Visit) -> list[tuple[int, str]]:
-    world, node = visit.ctx.world, visit.ctx.process.node
-    found = [(records.PIDS["systemd"], "systemd"), (records.PIDS["containerd"], "containerd")]
-    if kubelet_unit.runs(world, node):
-        found.append((records.pid_of(world, node), "kubelet"))
-    if time_service.runs(world, node):
-        found.append((time_tools.main_pid(world, node), time_service.DAEMON))
-    return found
-
-
-_COMMANDS = {
-    "systemd": "/sbin/init",
-    "containerd": "/usr/bin/containerd",
-    "chronyd": "/usr/sbin/chronyd -F 1",
-    "kubelet": "/usr/bin/kubelet --bootstrap-kubeconfig=/etc/kubernetes/bootstrap-kubelet.conf "
-    "--kubeconfig=/etc/kubernetes/kubelet.conf --config=/var/lib/kubelet/config.yaml",
-}
-
-
-_SIZES = {"systemd": (13, 0.0004), "containerd": (61, 0.012), "kubelet": (96, 0.021)}
-"""Mebibytes that a daemon holds, and the share of a core that it takes on the average."""
-
-
 def _ps(visit: Visit, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
     """``ps``: the daemons, and the main processes of the containers."""
     ctx = visit.ctx
-    booted, now = commands.machine_of(ctx).booted, ctx.now()
-    rows = []
-    for pid, name in _daemons(visit):
-        size, share = _SIZES.get(name, (3, 0.0001))
-        seconds, state = share * (now - booted) / SECOND, "Ss" if pid == 1 else "Ssl"
-        rows.append(Row(pid, int(pid != 1), booted, _COMMANDS[name], name, size << 20, seconds, state))
     others = toolbox.visible_processes(ctx)
     own = max((pid for pid, _ in others), default=2000) + 17
-    return toolbox.list_processes(ctx, argv, [*rows, *toolbox.process_rows(ctx, own, argv, parent=1)])
+    rows = [*daemons.rows(ctx), *toolbox.process_rows(ctx, own, argv, parent=1)]
+    return toolbox.list_processes(ctx, argv, rows)
 
 
 def _service(visit: Visit, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
@@ -439,7 +391,7 @@ def _restarts(world: SimWorld, node: str) -> int:
 
 
 def _status(world: SimWorld, node: str, name: str, journal: bool) -> str:
-    booted = commands.machine_of(_Login(world, _process(world, node))).booted
+    booted = commands.machine_of(OnMachine(world, _process(world, node))).booted
     if name == "containerd":
         since, pid = booted + 8 * SECOND, records.PIDS["containerd"]
         return (
@@ -448,7 +400,7 @@ def _status(world: SimWorld, node: str, name: str, journal: bool) -> str:
             f"     Active: active (running) since {_when(world, node, since)}\n       Docs: https://containerd.io\n   Main PID: {pid} (containerd)\n"
         )
     unit, kind = kubelet_unit.of(world, node), kubelet_unit.now_is(world, node)
-    since = unit.turns[-1].time if unit.turns else records.started(world, node, booted)
+    since = records.running_since(world, node)
     pid = records.pid_of(world, node)
     started = "/usr/bin/kubelet $KUBELET_KUBECONFIG_ARGS $KUBELET_CONFIG_ARGS $KUBELET_KUBEADM_ARGS $KUBELET_EXTRA_ARGS"
     head = {"running": "●", "failing": "●", "stopped": "○"}[kind]
@@ -491,9 +443,9 @@ def _status(world: SimWorld, node: str, name: str, journal: bool) -> str:
         ]
     text = "\n".join(lines) + "\n"
     if journal:
-        said = [
-            r for r in records.daemons(world, node, booted) if r.unit == "kubelet" and r.time <= world.clock
-        ][-10:]
+        said = [r for r in records.daemons(world, node) if r.unit == "kubelet" and r.time <= world.clock][
+            -10:
+        ]
         text += "\n" + "".join(
             commands.journal_line(record, node, "short") for record in records.as_written(world, node, said)
         )

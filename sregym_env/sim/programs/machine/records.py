@@ -42,7 +42,7 @@ TOLD_EVERY, TOLD = 5, 10
 TELLINGS = 40
 """Such groups of lines that a ring buffer still holds."""
 
-PIDS = {"kubelet": 1287, "containerd": 812, "sshd": 901, "systemd": 1}
+PIDS = {"containerd": 812, "sshd": 901, "systemd": 1}
 
 
 def numbered(world: SimWorld, node: str) -> list[tuple[int, Process]]:
@@ -151,11 +151,25 @@ def _links(world: SimWorld, node: str, booted: int) -> Iterator[Record]:
         if pod["spec"].get("nodeName") != node or pod["spec"].get("hostNetwork") or not started:
             continue
         name = f"cali{keyed_bits('veth', pod['metadata']['uid']) & 0xFFFFFFFFFFF:011x}"
-        yield Record(
-            max(parse_rfc3339(started) + SECOND, booted),
-            "kernel",
-            f"IPv6: ADDRCONF(NETDEV_CHANGE): {name}: link becomes ready",
-        )
+        time = parse_rfc3339(started) + SECOND
+        if time < booted:
+            time = _plugged_again(pod, booted)
+        yield Record(time, "kernel", f"IPv6: ADDRCONF(NETDEV_CHANGE): {name}: link becomes ready")
+
+
+def _plugged_again(pod: Manifest, booted: int) -> int:
+    """When a pod of before a machine's reboot got its link anew: its kubelet has made a sandbox then, and started the containers
+    in that."""
+    begun = [
+        parse_rfc3339(text)
+        for status in container_statuses(pod)
+        for state in (status.get("state") or {}, status.get("lastState") or {})
+        for each in state.values()
+        if (text := each.get("startedAt")) and parse_rfc3339(text) > booted
+    ]
+    jitter = keyed_bits("plugged", pod["metadata"]["uid"]) % SECOND
+    earliest = booted + kubelet_unit.AFTER_BOOT + SECOND
+    return max(min(begun, default=earliest + 3 * SECOND) - SECOND + jitter // 2, earliest + jitter)
 
 
 def _killing(kill: Kill) -> Iterator[Record]:
@@ -371,20 +385,22 @@ def _containerd_stamp(time: int) -> str:
 # --- the kubelet and containerd ---------------------------------------------------------------------
 
 
-def daemons(world: SimWorld, node: str, booted: int) -> list[Record]:
+def daemons(world: SimWorld, node: str) -> list[Record]:
     """What the kubelet and containerd of a machine have logged of its pods, oldest first: as far back as events go."""
-    found: list[Record] = [*_life(world, node, booted), *_runs(world, node)]
+    seen: list[Record] = [*_runs(world, node)]
     for event in world.store.list("events"):
         if (event.get("source") or {}).get("host") != node:
             continue
         if event["involvedObject"].get("kind") == "Node":
-            found += _of_node(event, node)
+            seen += _of_node(event, node)
         if event["involvedObject"].get("kind") != "Pod":
             continue
         pod = world.store.get("pods", event["metadata"]["namespace"], event["involvedObject"]["name"])
         first, last = event.get("firstTimestamp"), event.get("lastTimestamp")
         for text in dict.fromkeys(filter(None, (first, last))):
-            found += _told(parse_rfc3339(str(text)), event, pod)
+            seen += _told(parse_rfc3339(str(text)), event, pod)
+    lives = _lives(world, node)
+    found = [*_life(world, node, lives), *_by_run(seen, _serving(lives))]
     for kill in kills(world, node):
         found.append(
             Record(
@@ -396,72 +412,180 @@ def daemons(world: SimWorld, node: str, booted: int) -> list[Record]:
     return sorted(found, key=lambda record: record.time)
 
 
-def started(world: SimWorld, node: str, booted: int) -> int:
-    """When a kubelet was started last that nobody has stopped since the world was made: with its machine, or some days later."""
+# --- the kubelet's own runs -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """From when to when a kubelet has run, or failed again and again, or was stopped, and how it came to that."""
+
+    begin: int
+    end: int | None
+    turn: kubelet_unit.Turn
+    pid: int
+    after: str
+    """What was before in this run of the machine: ``boot`` for nothing, ``running``, ``failing``, ``stopped``."""
+
+
+def _lives(world: SimWorld, node: str) -> list[_Run]:
+    """What has become of a machine's kubelet since its first start, as far as anybody remembers, oldest first."""
+    turns = kubelet_unit.of(world, node).turns
+    boots = kubelet_unit.boots(world, node)
+    starts = [time + kubelet_unit.AFTER_BOOT for time in boots]
+    if len(boots) < kubelet_unit.BOOTS_KEPT:
+        made = kubelet_unit.first_booted(world, node)
+        boots, starts = (made, *boots), [made + kubelet_unit.FIRST_START, *starts]
+    found: list[_Run] = []
+    for boot, begun, end in zip_longest(boots, starts, boots[1:]):
+        mine = [turn for turn in turns if boot <= turn.time and (end is None or turn.time < end)]
+        if found and found[-1].turn.kind == "stopped" and (not mine or mine[0].time > begun + SECOND):
+            # One that does not come up with its machine stays as it was.
+            mine = [kubelet_unit.Turn(begun, "stopped"), *mine]
+        elif not mine or mine[0].time > begun + SECOND:
+            again = [each for each in _restarted(world, node, boot, begun) if end is None or each.time < end]
+            mine = [kubelet_unit.Turn(begun, "running"), *again, *mine]
+        found += _in_turn(mine, end, _boot_pid(node, boot), node)
+    return found
+
+
+def _in_turn(turns: list[kubelet_unit.Turn], end: int | None, pid: int, node: str) -> list[_Run]:
+    """Turns from one start of a machine to its next, of which the first comes with the machine."""
+    found, before = [], "boot"
+    for turn, after in zip_longest(turns, turns[1:]):
+        # systemd starts nothing before it has told that what ran before has ended.
+        begin = turn.time + (_STOPPED + 19_000 if before == "running" else 0)
+        number = pid if before == "boot" else _pid(node, turn.time)
+        found.append(_Run(begin, end if after is None else after.time, turn, number, before))
+        before = turn.kind
+    return found
+
+
+def _restarted(world: SimWorld, node: str, booted: int, begun: int) -> Iterator[kubelet_unit.Turn]:
+    """Some kubelets were started again some days after their machine, long ago."""
     bits = keyed_bits("kubelet restarted", node, booted)
-    later = booted + (bits >> 8) % (9 * 86_400) * SECOND
-    return (
-        later if bits % 3 == 0 and later < world.clock - 86_400 * SECOND else booted + kubelet_unit.AFTER_BOOT
-    )
+    later = begun + (bits >> 8) % (9 * 86_400) * SECOND
+    if bits % 3 == 0 and later < world.plan.present - 86_400 * SECOND:
+        yield kubelet_unit.Turn(later, "running")
+
+
+def running_since(world: SimWorld, node: str) -> int:
+    """When a kubelet was started last, or has ended."""
+    return _lives(world, node)[-1].turn.time
 
 
 def pid_of(world: SimWorld, node: str) -> int:
     """The process number of a machine's kubelet, the last one if there is none."""
-    turns = kubelet_unit.of(world, node).turns
-    return _pid(node, turns[-1].time) if turns else PIDS["kubelet"]
+    lives = _lives(world, node)
+    last = lives[-1]
+    if last.turn.kind == "failing":
+        period = kubelet_unit.RESTART_SECONDS * SECOND
+        return _pid(node, last.turn.time + max(0, world.clock - last.turn.time) // period * period)
+    return next((run.pid for run in reversed(lives) if run.turn.kind == "running"), last.pid)
 
 
 def _pid(node: str, time: int) -> int:
     return 20_000 + keyed_bits("kubelet", node, time) % 900_000
 
 
+def _boot_pid(node: str, booted: int) -> int:
+    """That of a kubelet which has come up with its machine."""
+    return 1100 + keyed_bits("kubelet", "boot", node, booted) % 800
+
+
+def _serving(lives: list[_Run]) -> list[_Run]:
+    return [run for run in lives if run.turn.kind == "running"]
+
+
+def _by_run(seen: Iterable[Record], runs: list[_Run]) -> Iterator[Record]:
+    """What kubelets have written, under the number of the run in which they did. What happened while none ran was noticed by
+    the next one, or by nobody yet."""
+    for record in seen:
+        if record.unit != "kubelet":
+            yield record
+            continue
+        run = next((run for run in runs if run.end is None or record.time < run.end), None)
+        if run is None:
+            continue
+        if record.time < run.begin + _LOOKS:
+            record = _restamped(record, run.begin + _LOOKS + record.time % SECOND)
+        yield replace(record, text=record.text.replace(f" {0:7d} ", f" {run.pid:7d} ", 1), pid=run.pid)
+
+
+_LOOKS = 1_900_000
+"""After its start a kubelet has a look at its containers, microseconds."""
 _SAID = "kubelet.service - kubelet: The Kubernetes Node Agent"
+_STOPPED = 41_000
+"""Microseconds from the beginning of a kubelet's end to its end."""
 
 
-def _life(world: SimWorld, node: str, booted: int) -> Iterator[Record]:
+def _life(world: SimWorld, node: str, lives: list[_Run]) -> Iterator[Record]:
     """How the kubelet was started, stopped, and has failed."""
-    begun = booted + kubelet_unit.AFTER_BOOT
-    yield Record(begun, "kubelet", f"Started {_SAID}.", by="systemd")
-    again = started(world, node, booted)
-    if again != begun:
-        yield from _stopping(again - SECOND)
-        yield Record(again, "kubelet", f"Started {_SAID}.", by="systemd")
-    running = True
-    turns = kubelet_unit.of(world, node).turns
-    for turn, after in zip_longest(turns, turns[1:]):
-        if running:
-            yield from _stopping(turn.time)
-        running = turn.kind == "running"
-        if running:
-            yield Record(turn.time, "kubelet", f"Started {_SAID}.", by="systemd")
-            pid = _pid(node, turn.time)
-            machine = world.plan.machine(node)
-            version = "" if machine is None else machine.kubelet
-            yield _klog(
-                turn.time + 90_000, "I", "server.go:520", f'"Kubelet version" kubeletVersion="{version}"', pid
-            )
-        elif turn.kind == "failing":
-            yield from _failing(node, turn, world.clock if after is None else after.time)
+    before: _Run | None = None
+    for run in lives:
+        if before is not None and run.after != "boot":
+            yield from _ended(before, run.turn.time)
+        if run.turn.kind == "failing":
+            yield from _failing(node, run, world.clock if run.end is None else run.end - 1)
+        elif run.turn.kind == "running":
+            yield Record(run.begin, "kubelet", f"Started {_SAID}.", by="systemd")
+            yield from _first_lines(world, node, run, known=before is not None)
+        before = run
+
+
+def _ended(run: _Run, time: int) -> Iterator[Record]:
+    """How a run is over because another one begins, or none any more."""
+    if run.turn.kind == "running":
+        yield from _stopping(time)
+    elif run.turn.kind == "failing":
+        tried, period = time - run.turn.time, kubelet_unit.RESTART_SECONDS * SECOND
+        text = f"Stopped {_SAID}."
+        if tried % period == 0:
+            text = f"kubelet.service: Scheduled restart job, restart counter is at {tried // period}."
+        yield Record(time - 1000, "kubelet", text, by="systemd")
+
+
+def _first_lines(world: SimWorld, node: str, run: _Run, *, known: bool) -> Iterator[Record]:
+    """What a kubelet says when it begins (``cmd/kubelet/app`` and ``pkg/kubelet`` of v1.32)."""
+    machine = world.plan.machine(node)
+    version = "" if machine is None else machine.kubelet
+    for after, place, text in (
+        (90_000, "server.go:520", '"Kubelet version" kubeletVersion="{version}"'),
+        (90_031, "server.go:522", '"Golang settings" GOGC="" GOMAXPROCS="" GOTRACEBACK=""'),
+        (90_840, "server.go:954", '"Client rotation is on, will bootstrap in background"'),
+        (1_410_000, "kubelet_node_status.go:76", '"Attempting to register node" node="{node}"'),
+        (1_452_000, *_REGISTERED[known]),
+    ):
+        yield _klog(run.begin + after, "I", place, text.format(version=version, node=node), run.pid)
+
+
+_REGISTERED = {
+    True: ("kubelet_node_status.go:125", '"Node was previously registered" node="{node}"'),
+    False: ("kubelet_node_status.go:79", '"Successfully registered node" node="{node}"'),
+}
+"""What a kubelet says of its node, whether that was there before or not."""
 
 
 def _stopping(time: int) -> Iterator[Record]:
     yield Record(time, "kubelet", f"Stopping {_SAID}...", by="systemd")
-    yield Record(time + 40_000, "kubelet", "kubelet.service: Deactivated successfully.", by="systemd")
-    yield Record(time + 41_000, "kubelet", f"Stopped {_SAID}.", by="systemd")
+    yield Record(
+        time + _STOPPED - 1000, "kubelet", "kubelet.service: Deactivated successfully.", by="systemd"
+    )
+    yield Record(time + _STOPPED, "kubelet", f"Stopped {_SAID}.", by="systemd")
 
 
-def _failing(node: str, turn: kubelet_unit.Turn, until: int) -> Iterator[Record]:
+def _failing(node: str, run: _Run, until: int) -> Iterator[Record]:
     """A kubelet that ends at once, and that systemd starts again and again."""
     period = kubelet_unit.RESTART_SECONDS * SECOND
-    count = max(0, until - turn.time) // period
+    since, late = run.turn.time, run.begin - run.turn.time
+    count = max(0, until - since) // period
     for number in range(max(0, count - FAILURES_KEPT), count + 1):
-        time = turn.time + number * period
+        time = since + number * period + late
         if number:
             text = f"kubelet.service: Scheduled restart job, restart counter is at {number}."
             yield Record(time, "kubelet", text, by="systemd")
         yield Record(time + 2_000, "kubelet", f"Started {_SAID}.", by="systemd")
-        text = f'"command failed" err={json.dumps(turn.complaint)}'
-        yield _klog(time + 160_000, "E", "run.go:72", text, _pid(node, time))
+        text = f'"command failed" err={json.dumps(run.turn.complaint)}'
+        yield _klog(time + 160_000, "E", "run.go:72", text, _pid(node, since + number * period))
         over = "kubelet.service: Main process exited, code=exited, status=1/FAILURE"
         yield Record(time + 171_000, "kubelet", over, 5, by="systemd")
         yield Record(
@@ -608,8 +732,13 @@ def _identity(pod: Manifest | None, container: str) -> str:
     return ""
 
 
+def daemon_line(time: int, level: str, place: str, text: str, pid: int = 0) -> str:
+    """A line as Kubernetes' daemons write it (klog); without ``pid`` the number of the process is still to be found."""
+    return f"{level}{_klog_stamp(time)} {pid:7d} {place}] {text}"
+
+
 def _klog(time: int, level: str, place: str, text: str, pid: int = 0) -> Record:
-    line = f"{level}{_klog_stamp(time)} {pid or PIDS['kubelet']:7d} {place}] {text}"
+    line = daemon_line(time, level, place, text, pid)
     return Record(time, "kubelet", line, 3 if level == "E" else 6, pid=pid)
 
 
