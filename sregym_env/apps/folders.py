@@ -18,6 +18,7 @@ from sregym_env.apps.app_yaml import AppModel, ServiceModel, value_of
 from sregym_env.cluster.app import App, Binary, Component, Dependency, Image, Journey
 from sregym_env.errors import AppError
 from sregym_env.kube.types import Manifest
+from sregym_env.sim.programs import wrk2_options
 from sregym_env.sim.programs.services.graph import Need, asked, needs, reached
 from sregym_env.sim.programs.services.peers import At, Peer
 from sregym_env.sim.programs.services.protocols import Grpc, Thrift, Web, Wire
@@ -146,6 +147,21 @@ class _Reader:
                 yield from self._unset(name, settings)
         if not any(store.program == "wrk2" for store in model.stores.values()):
             yield "nobody offers load: no store runs wrk2"
+        for name, store in model.stores.items():
+            if store.program == "wrk2" and name in self.workloads:
+                yield from self._unoffered(name)
+
+    def _unoffered(self, name: str) -> Iterator[str]:
+        """What is wrong with a load generator's command line; a script that it names is read where it runs."""
+        container = self._container(name)
+        argv = [str(word) for part in ("command", "args") for word in container.get(part) or ()]
+        if any("$(" in word for word in argv):
+            return  # the kubelet fills that in
+        env = {str(each.get("name")): str(each.get("value", "")) for each in container.get("env") or ()}
+        words = wrk2_options.words_of(argv, env)
+        wrong = None if words is None else wrk2_options.options_of(words)
+        if isinstance(wrong, str):
+            yield f"stores.{name}: wrk does not begin: {wrong}"
 
     def _calls(self, name: str, settings: ServiceSettings) -> Iterator[str]:
         operations = {handler.operation for handler in settings.handlers}

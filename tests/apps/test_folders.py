@@ -141,6 +141,39 @@ def test_a_port_that_is_none_is_said(bookshop: Path) -> None:
         load(bookshop)
 
 
+@pytest.mark.parametrize(
+    ("wanted", "said"),
+    [
+        ('[wrk, -R, fast, "http://web:8080"]', "stores.load: wrk does not begin: -R (--rate) wants a number, not 'fast'"),
+        ('[wrk, "http://web:8080"]', "Throughput MUST be specified with the --rate or -R option"),
+        ('[sh, -c, "wrk -R 50 -d long http://web:8080"]', "-d (--duration) wants a number, not 'long'"),
+    ],
+)  # fmt: skip
+def test_a_load_generator_that_would_not_begin_is_refused(bookshop: Path, wanted: str, said: str) -> None:
+    (bookshop / "manifests.yaml").write_text(re.sub(r"\[wrk, .*\]", wanted, MANIFESTS))
+    with pytest.raises(AppError, match=re.escape(said)):
+        load(bookshop)
+
+
+def test_a_generator_that_ends_is_told_with_its_last_words(bookshop: Path) -> None:
+    wanted = '[wrk, -R, $(SPEED), "http://web:8080"]\n          env: [{name: SPEED, value: fast}]'
+    (bookshop / "manifests.yaml").write_text(re.sub(r"\[wrk, .*\]", wanted, MANIFESTS))
+    answer = CliRunner().invoke(app, ["app", "check", str(bookshop)])
+    assert answer.exit_code == 2
+    assert (
+        re.search(r"load-\w+ does not run: it ended with 1", answer.output)
+        and "Usage: wrk <options> <url>" in answer.output
+    )
+
+
+def test_a_server_that_ends_is_told_though_users_are_served(bookshop: Path) -> None:
+    wanted = MANIFESTS.replace("{name: memcached, ", "{name: memcached, args: [memcached, -c, many], ")
+    (bookshop / "manifests.yaml").write_text(wanted)
+    answer = CliRunner().invoke(app, ["app", "check", str(bookshop)])
+    assert answer.exit_code == 2
+    assert "Maximum connections must be greater than 0" in answer.output
+
+
 def test_a_name_that_is_taken_is_refused(bookshop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     changed(bookshop, "name", to="social-network")
     monkeypatch.setenv(apps.FOLDERS, str(bookshop))
