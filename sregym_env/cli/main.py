@@ -11,14 +11,24 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from sregym_env.cli import applications, datasets, terminal
 from sregym_env.cli.commands import evaluate, run
 from sregym_env.cli.errors import fail as _fail
 from sregym_env.cli.errors import told_errors as _told_errors
 
+
+class _Commands(TyperGroup):
+    def invoke(self, ctx: Any) -> Any:
+        # What commands print, they print behind their own work.
+        with _told_errors():
+            return super().invoke(ctx)
+
+
 app = typer.Typer(
     name="sregym",
+    cls=_Commands,
     help="Site reliability engineering on an embedded Kubernetes cluster, for agents and people.",
     no_args_is_help=True,
     add_completion=False,

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from sregym_env import apps
-from sregym_env.errors import UsageError
+from sregym_env.errors import UsageError, told_of
 from sregym_env.serve.incident import MCP_PATH, healthy
 from sregym_env.serve.incidents import AGENT_CONFIG, Incident, Incidents
 from sregym_env.serve.ports import PortError
@@ -211,7 +211,8 @@ def _say_ready(path: Path | None, pool: Incidents) -> None:
         ],
     }
     draft = path.with_name(f"{path.name}.draft")
-    draft.write_text(json.dumps(said, indent=2) + "\n")
+    with told_of(path):
+        draft.write_text(json.dumps(said, indent=2) + "\n")
     draft.replace(path)
 
 

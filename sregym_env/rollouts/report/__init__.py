@@ -12,7 +12,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
-from sregym_env.errors import SREGymError, UsageError
+from sregym_env.errors import SREGymError, UsageError, told_of
 from sregym_env.rollouts.dataset.manifest import MANIFEST
 from sregym_env.rollouts.dataset.reader import Dataset, open_dataset
 from sregym_env.rollouts.record import EpisodeRecord, Labels
@@ -50,7 +50,8 @@ def write_report(folder: Path, out: Path, *, episodes: int = 12, truth: bool = T
     )
     out.parent.mkdir(parents=True, exist_ok=True)
     part = out.with_name(f".{out.name}.part")
-    part.write_bytes(text.encode("utf-8", "replace"))
+    with told_of(out):
+        part.write_bytes(text.encode("utf-8", "replace"))
     part.replace(out)
 
 

@@ -10,7 +10,7 @@ from numbers import Real
 from pathlib import Path
 from typing import Any, Literal
 
-from sregym_env.errors import UsageError
+from sregym_env.errors import UsageError, told_of
 from sregym_env.rollouts.dataset.filters import Filter
 from sregym_env.rollouts.dataset.reader import Dataset
 from sregym_env.rollouts.record import EpisodeRecord
@@ -161,7 +161,7 @@ def write_rows(path: Path, rows: Iterable[Mapping[str, Any]]) -> int:
     """Lines of JSON, in a file that is there when it is complete; how many."""
     temporary = path.with_name(f".{path.name}.new")
     number = 0
-    with temporary.open("w", encoding="utf-8") as file:
+    with told_of(path), temporary.open("w", encoding="utf-8") as file:
         for each in rows:
             file.write(json.dumps(each, ensure_ascii=False, separators=(",", ":")) + "\n")
             number += 1
