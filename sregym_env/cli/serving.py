@@ -47,6 +47,8 @@ class Wanted:
             raise UsageError(
                 f"--ready-file {self.ready_file}: nothing can be written there; name another place"
             )
+        if self.ready_file and Path(self.ready_file).is_dir():
+            raise UsageError(f"--ready-file {self.ready_file} is a folder; name a file in it")
         if self.healthy and self.exit_when_done:
             raise UsageError(
                 "--exit-when-done: with --healthy nothing is ever handed in; leave one of them out"

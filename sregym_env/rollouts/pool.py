@@ -14,6 +14,7 @@ from threading import Thread
 from time import monotonic
 from typing import Protocol
 
+from sregym_env.envs.arguments import whole
 from sregym_env.envs.env import SREGymEnv
 from sregym_env.errors import SREGymError, UsageError
 from sregym_env.rollouts.ledger import ATTEMPTS, GIVEN_UP, GivenUp, Job, Ledger
@@ -339,8 +340,7 @@ class LocalPool:
 
     def __init__(self, concurrency: int = 1, *, attempts: int = ATTEMPTS, given_up: int = GIVEN_UP) -> None:
         """``concurrency``: groups at once, in threads."""
-        if concurrency < 1:
-            raise UsageError("concurrency must be at least 1")
+        concurrency = whole("concurrency", concurrency, 1)
         self._concurrency = concurrency
         self._attempts = attempts
         self._given_up = given_up

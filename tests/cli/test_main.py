@@ -188,3 +188,43 @@ def test_a_file_keeps_its_name_and_a_draft_has_its_own(tmp_path: Path) -> None:
         with pytest.raises(FileNotFoundError) as caught, told_of(tmp_path / "none" / "a.json"):
             place.read_bytes()
         assert str(caught.value.filename) == str(tmp_path / told)
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("serve X --step --speed 5", "--step lets time stand still between requests"),
+        ("serve X --ready-file FOLDER", "--ready-file FOLDER is a folder; name a file in it"),
+        ("shortcuts --audit 2 --policy wait --published", "--audit plays nothing: leave --policy, --published out"),
+        ("validate --problem X --sample 3", "leave --app, --fault, --target, --sample and --shortcuts out"),
+        ("bench --rounds 2 --only import", "--rounds is for comparisons"),
+        ("bench --against FOLDER --only import", "FOLDER is no checkout to compare with"),
+        ("run X --policy llm --model m --option model=n", "--option model=... contradicts an option of its own"),
+        ("run X --policy wait --noise --env noise=false", "--env noise=... contradicts an option of its own"),
+        ("run X --policy wait --out FOLDER/new --report FOLDER/notes.txt", "notes.txt is there and no HTML file"),
+    ],
+)  # fmt: skip
+def test_what_would_not_be_heeded_is_refused(tmp_path: Path, line: str, said: str) -> None:
+    (tmp_path / "notes.txt").write_text("dear diary")
+    words = [word.replace("FOLDER", str(tmp_path)).replace("X", PROBLEM) for word in line.split()]
+    code, output = run(*words)
+    assert code == 2
+    assert said.replace("FOLDER", str(tmp_path)) in output
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["notes.txt"]
+
+
+def test_a_report_overwrites_nothing_but_a_report(tmp_path: Path) -> None:
+    data, out = tmp_path / "data", tmp_path / "report.html"
+    assert run("run", PROBLEM, "--policy", "wait", "--out", str(data), "--report", str(out))[0] == 0
+    assert run("report", str(data), "--out", str(out))[0] == 0
+    code, output = run("report", str(data), "--out", str(data / "dataset.json"))
+    assert (code, "dataset.json is there and no HTML file; name another" in output) == (2, True)
+    assert run("dataset", "validate", str(data))[0] == 0
+
+
+def test_a_folder_of_applications_that_is_none_is_told_with_its_variable() -> None:
+    line = [sys.executable, "-m", "sregym_env.cli.main", "list", "apps"]
+    environment = {**os.environ, "SREGYM_APPS": "/nowhere"}
+    done = subprocess.run(line, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr.startswith("sregym: SREGYM_APPS: no application in /nowhere: app.yaml cannot be read")
