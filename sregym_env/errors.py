@@ -16,6 +16,10 @@ Bugs keep Python's own exceptions: nothing here wraps a TypeError or a KeyError.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
 
 class SREGymError(Exception):
     """Anything this package raises on purpose."""
@@ -39,3 +43,16 @@ class StagingError(ProblemError):
 
 class UsageError(SREGymError, ValueError):
     """The caller passed arguments that make no sense."""
+
+
+@contextmanager
+def told_of(path: Path) -> Iterator[None]:
+    """Names a file in what the machine refuses meanwhile: a full disk and a broken one do not say whose fault they are."""
+    try:
+        yield
+    except OSError as error:
+        # A draft beside it, which gets its name at the end, is nobody's.
+        draft = error.filename is not None and Path(str(error.filename)).parent == path.parent
+        if error.filename is None or (draft and path.name in Path(str(error.filename)).name):
+            error.filename = str(path)
+        raise

@@ -71,7 +71,10 @@ def _in_folders() -> Mapping[str, Path]:
     """Applications of the folders in ``SREGYM_APPS``. Raises AppError for a folder without one, or with a name that is taken."""
     found: dict[str, Path] = {}
     for folder in [Path(each) for each in os.environ.get(FOLDERS, "").split(os.pathsep) if each]:
-        name = _folders().name_of(folder)
+        try:
+            name = _folders().name_of(folder)
+        except AppError as error:
+            raise AppError(f"{FOLDERS}: {error}") from error
         demand_free(name, folder)
         if name in found:
             raise AppError(

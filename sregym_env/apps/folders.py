@@ -18,6 +18,8 @@ from sregym_env.apps.app_yaml import AppModel, ServiceModel, value_of
 from sregym_env.cluster.app import App, Binary, Component, Dependency, Image, Journey
 from sregym_env.errors import AppError
 from sregym_env.kube.types import Manifest
+from sregym_env.sim.programs import wrk2_options
+from sregym_env.sim.programs.services.drivers import SPOKEN
 from sregym_env.sim.programs.services.graph import Need, asked, needs, reached
 from sregym_env.sim.programs.services.peers import At, Peer
 from sregym_env.sim.programs.services.protocols import Grpc, Thrift, Web, Wire
@@ -30,10 +32,14 @@ from sregym_env.sim.programs.services.steps import End, Handler, Open, Reach, Re
 from sregym_env.sim.programs.services.values import Variable
 
 DECLARATION = "app.yaml"
+_SUFFIXES = (".yaml", ".yml", ".json")
+"""Of files that are manifests, as kubectl takes them."""
 _WORKLOADS = {"Deployment": "deployments.apps", "StatefulSet": "statefulsets.apps", "Job": "jobs.batch"}
 _RUNTIMES: Mapping[str, Runtime] = {"go": Go("/app"), "cpp": Cpp(), "openresty": OpenResty()}
 _WIRES: Mapping[str, Wire] = {"grpc": Grpc(), "thrift": Thrift(), "http": Web()}
 _KINDS = {"grpc": "grpc_service", "thrift": "thrift_service", "http": "web"}
+_STORES = {"jaeger": "http"}
+"""What stores are spoken to in, where that is not called as they are."""
 _VERSIONS = {"mongodb": "4.4.6", "redis": "6.2.4"}
 """What a store runs whose image's tag is no release."""
 
@@ -77,20 +83,47 @@ def _declaration(folder: Path) -> AppModel:
 def _manifests(folder: Path) -> Iterator[Manifest]:
     """What ``kubectl apply`` would be given, by the names of the files; namespaces first."""
     found: list[Manifest] = []
-    for path in sorted(folder.glob("**/*.y*ml")):
-        if path.name == DECLARATION:
+    for path in sorted(folder.glob("**/*")):
+        if path.name == DECLARATION or path.suffix not in _SUFFIXES or not path.is_file():
             continue
         try:
             documents = list(yaml.safe_load_all(path.read_text()))
+        except OSError as error:
+            raise AppError(f"{path} cannot be read ({error.strerror})") from error
+        except ValueError as error:
+            raise AppError(f"{path} is no text: {error}") from error
         except yaml.YAMLError as error:
             raise AppError(f"{path} is no YAML: {error}") from error
         for document in documents:
-            if isinstance(document, dict) and document.get("kind") == "List":
-                found.extend(document.get("items") or ())
-            elif isinstance(document, dict):
-                found.append(document)
-    yield from (each for each in found if each.get("kind") == "Namespace")
-    yield from (each for each in found if each.get("kind") != "Namespace")
+            found.extend(() if document is None else _unfolded(document, str(path)))
+    yield from (each for each in found if each["kind"] == "Namespace")
+    yield from (each for each in found if each["kind"] != "Namespace")
+
+
+def _unfolded(document: Any, place: str) -> Iterator[Manifest]:
+    """A manifest, or those in a list (``kind: List``, ``ConfigMapList``, ...). Raises AppError for what is none."""
+    if not isinstance(document, dict):
+        raise AppError(f"{place}: {str(document)[:60]!r} is no manifest")
+    kind, metadata = document.get("kind"), document.get("metadata")
+    if not kind or not isinstance(kind, str):
+        raise AppError(f"{place}: a document has no kind, but {', '.join(map(str, document)) or 'nothing'}")
+    if isinstance(document.get("items"), list) or kind == "List":
+        for number, each in enumerate(document.get("items") or ()):
+            yield from _unfolded(each, f"{place}: {kind}.items[{number}]")
+        return
+    if not isinstance(metadata, dict) or not isinstance(metadata.get("name"), str):
+        raise AppError(f"{place}: a {kind} has no metadata.name")
+    if kind in _WORKLOADS and not _has_image(document):
+        raise AppError(f"{place}: {kind} {metadata['name']} has no container with a name and an image")
+    yield document
+
+
+def _has_image(workload: Manifest) -> bool:
+    inner: Any = workload
+    for key in ("spec", "template", "spec", "containers"):
+        inner = inner.get(key) if isinstance(inner, dict) else None
+    first = inner[0] if isinstance(inner, list) and inner else None
+    return isinstance(first, dict) and bool(first.get("name")) and bool(first.get("image"))
 
 
 class _Reader:
@@ -146,6 +179,21 @@ class _Reader:
                 yield from self._unset(name, settings)
         if not any(store.program == "wrk2" for store in model.stores.values()):
             yield "nobody offers load: no store runs wrk2"
+        for name, store in model.stores.items():
+            if store.program == "wrk2" and name in self.workloads:
+                yield from self._unoffered(name)
+
+    def _unoffered(self, name: str) -> Iterator[str]:
+        """What is wrong with a load generator's command line; a script that it names is read where it runs."""
+        container = self._container(name)
+        argv = [str(word) for part in ("command", "args") for word in container.get(part) or ()]
+        if any("$(" in word for word in argv):
+            return  # the kubelet fills that in
+        env = {str(each.get("name")): str(each.get("value", "")) for each in container.get("env") or ()}
+        words = wrk2_options.words_of(argv, env)
+        wrong = None if words is None else wrk2_options.options_of(words)
+        if isinstance(wrong, str):
+            yield f"stores.{name}: wrk does not begin: {wrong}"
 
     def _calls(self, name: str, settings: ServiceSettings) -> Iterator[str]:
         operations = {handler.operation for handler in settings.handlers}
@@ -155,12 +203,31 @@ class _Reader:
         for known in settings.peers:
             if known.name not in self.workloads:
                 yield f"services.{name}.peers.{known.name}: no workload is called {known.name}"
+            elif wrong := self._unspoken(known):
+                yield f"services.{name}.peers.{known.name}: {wrong}"
         for operation in operations:
             for callee, wanted in reached(self.settings, name, operation).items():
                 called = self.settings.get(callee)
                 for each in sorted(wanted):
                     if callee != name and called is not None and called.handler(each) is None:
                         yield f"services.{callee}: no operation {each}, which {name} asks for"
+
+    def _unspoken(self, peer: Peer) -> str:
+        """Why a client library does not fit whom it asks; empty if it does."""
+        service, store = self.model.services.get(peer.name), self.model.stores.get(peer.name)
+        told, wanted = "", ""
+        if service is not None:
+            told, wanted = f"serves {service.protocol}", service.protocol
+        elif store is not None:
+            told, wanted = f"runs {store.program}", _STORES.get(store.program, store.program)
+        else:
+            return ""
+        spoken = SPOKEN.get(peer.driver, wanted)
+        if spoken == wanted:
+            return ""
+        fitting = [library for library in sorted(SPOKEN) if SPOKEN[library] == wanted]
+        way = f"take {' or '.join(fitting)}" if fitting else "which nobody can ask"
+        return f"its library {peer.driver} speaks {spoken}, but {peer.name} {told}; {way}"
 
     def _unset(self, name: str, settings: ServiceSettings) -> Iterator[str]:
         """Variables that say where a peer is, and that nobody sets."""
@@ -366,7 +433,7 @@ class _Reader:
             selector = (
                 (manifest.get("spec") or {}).get("selector") if manifest.get("kind") == "Service" else None
             )
-            if selector and selector.items() <= labels.items():
+            if selector and selector.items() <= labels.items() and manifest["spec"].get("ports"):
                 return str(manifest["metadata"]["name"]), int(manifest["spec"]["ports"][0]["port"])
         return "", 0
 

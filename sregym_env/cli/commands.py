@@ -202,7 +202,7 @@ def run(
 
     Exits with 1 where some could not be played.
     """
-    from sregym_env.cli.running import Asked, Kept, Played, assigned, run_all
+    from sregym_env.cli.running import Asked, Kept, Played, given_once, run_all
     from sregym_env.rollouts.runner import Budgets
 
     with told_errors():
@@ -221,7 +221,7 @@ def run(
             rounds=rounds,
             samples=samples,
             seed=seed,
-            env={**_worlds(noise, published), **assigned("--env", env)},
+            env=given_once(_worlds(noise, published), "--env", env),
             budgets=Budgets(budget_steps, budget_sim_seconds, budget_tokens, budget_wall_seconds),
             digests=digests,
             timing=timing,
@@ -229,7 +229,7 @@ def run(
         code = run_all(
             asked,
             policy or ("llm" if model else "expert"),
-            {**{name: value for name, value in told.items() if value}, **assigned("--option", option)},
+            given_once({name: value for name, value in told.items() if value}, "--option", option),
             Played(workers, concurrency, address or None, group_seconds),
             Kept(out, resume, redo_void, report),
             by=by,
@@ -277,7 +277,7 @@ def evaluate(
     Exits with 1 where some episodes could not be played.
     """
     from sregym_env.cli.evaluating import evaluate_all, parsed
-    from sregym_env.cli.running import Asked, Kept, Played, assigned
+    from sregym_env.cli.running import Asked, Kept, Played, given_once
     from sregym_env.rollouts.runner import Budgets
 
     with told_errors():
@@ -288,7 +288,7 @@ def evaluate(
             rounds=rounds,
             samples=samples,
             seed=seed,
-            env={**_worlds(noise, published), **assigned("--env", env)},
+            env=given_once(_worlds(noise, published), "--env", env),
             budgets=Budgets(budget_steps, budget_sim_seconds, budget_tokens, budget_wall_seconds),
             digests=digests,
             timing=timing,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,8 +21,24 @@ def told_errors() -> Iterator[None]:
         yield
     except SREGymError as error:
         fail(str(error))
+    except BrokenPipeError:
+        raise  # whoever read has read enough
     except OSError as error:
-        fail(f"{error.filename}: {error.strerror}; name another" if error.filename else str(error))
+        fail(_told(error))
+
+
+def _told(error: OSError) -> str:
+    # Of two files, as where one gets the name of the other, the second is the one that was asked for.
+    name = error.filename2 or error.filename
+    if name is not None:
+        return (
+            f"{os.fsdecode(name) if isinstance(name, str | bytes) else name}: {error.strerror}; name another"
+        )
+    # Everything that is written elsewhere names its file.
+    return f"standard output: {error.strerror}" if error.errno in _OF_STREAMS else str(error)
+
+
+_OF_STREAMS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
 
 
 def fail(text: str) -> NoReturn:

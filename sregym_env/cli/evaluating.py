@@ -71,13 +71,13 @@ def evaluate_all(
                     begun=meter.begin,
                     watch=meter.count,
                 )
-    kept.write_report()
     summaries = ranked(summary(run.records, by="policy", name=label) for label, run in runs.items())
     comparisons = compared(runs)
     if as_json:
         print(json.dumps(told(runs, summaries, comparisons), indent=2))
     else:
         print_tables(summaries, comparisons)
+    kept.write_report()
     return tell_lost(list(runs.values()))
 
 

@@ -11,14 +11,24 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from sregym_env.cli import applications, datasets, terminal
 from sregym_env.cli.commands import evaluate, run
 from sregym_env.cli.errors import fail as _fail
 from sregym_env.cli.errors import told_errors as _told_errors
 
+
+class _Commands(TyperGroup):
+    def invoke(self, ctx: Any) -> Any:
+        # What commands print, they print behind their own work.
+        with _told_errors():
+            return super().invoke(ctx)
+
+
 app = typer.Typer(
     name="sregym",
+    cls=_Commands,
     help="Site reliability engineering on an embedded Kubernetes cluster, for agents and people.",
     no_args_is_help=True,
     add_completion=False,
@@ -121,8 +131,10 @@ def validate(
     from sregym_env.cli.validation import matrix, print_matrix, watching
     from sregym_env.rollouts.validate import validate_pairs
 
-    if problem and (app_name or fault or target or blind):
-        _fail("--problem names what is validated: leave --app, --fault, --target and --shortcuts out")
+    if problem and (app_name or fault or target or sample or blind):
+        _fail(
+            "--problem names what is validated: leave --app, --fault, --target, --sample and --shortcuts out"
+        )
     if blind and as_json:
         _fail("--shortcuts prints tables; write JSON with `sregym shortcuts --json FILE`")
 
@@ -182,6 +194,17 @@ def shortcuts(
     """Play policies that understand nothing, and print what they earn; fails where a stated limit is broken."""
     from sregym_env.cli.shortcuts import measure, survey
 
+    unheeded = {
+        "--policy": policy,
+        "--group": group,
+        "--sample": sample,
+        "--seeds": seeds > 1,
+        "--published": published,
+    }
+    if audit and any(unheeded.values()):
+        _fail(
+            f"--audit plays nothing: leave {', '.join(name for name, given in unheeded.items() if given)} out"
+        )
     with _told_errors():
         if audit:
             kept = survey(app=app_name, worlds=audit, seed=seed, workers=workers, json_file=json_file)
@@ -239,21 +262,23 @@ def bench(
         Path | None,
         typer.Option(exists=True, file_okay=False, help="Another checkout to compare with, in turns."),
     ] = None,
-    rounds: Annotated[int, typer.Option(min=1, help="Rounds of a comparison.")] = 5,
+    rounds: Annotated[int | None, typer.Option(min=1, help="Rounds of a comparison; 5 if left out.")] = None,
     only: Annotated[str, typer.Option(help="Only promises whose short name contains this.")] = "",
     as_json: AsJson = False,
 ) -> None:
     """Measure what the design promises, beside the promises; or compare with another checkout."""
     from sregym_env.rollouts.bench import measurable
 
+    if rounds and against is None:
+        _fail("--rounds is for comparisons: give --against, or leave it out")
     if not measurable(only):
         _fail(
             f"no promise is called {only!r}; there are {', '.join(dict.fromkeys(each.name for each in measurable()))}"
         )
     if against is not None:
-        from sregym_env.rollouts.bench.against import compare
+        from sregym_env.rollouts.bench.against import ROUNDS, compare
 
-        rows = [comparison.to_dict() for comparison in compare(against, rounds=rounds, only=only)]
+        rows = [comparison.to_dict() for comparison in compare(against, rounds=rounds or ROUNDS, only=only)]
         failing = {"slower", "worse"}
     else:
         from sregym_env.rollouts.bench import measure
@@ -297,7 +322,9 @@ def serve(
     desk_port: Annotated[
         int, typer.Option(min=0, max=65535, help="Port of /submit, /status and /get_app; 0 for any.")
     ] = 0,
-    speed: Annotated[float, typer.Option(min=0.001, help="Virtual seconds per second.")] = 1.0,
+    speed: Annotated[
+        float | None, typer.Option(min=0.001, help="Virtual seconds per second; 1 if left out.")
+    ] = None,
     step: Annotated[bool, typer.Option("--step", help="Let time stand still between requests.")] = False,
     healthy: Annotated[
         bool, typer.Option("--healthy", help="Serve applications in which nothing is wrong.")
@@ -320,6 +347,10 @@ def serve(
     ] = "",
 ) -> None:
     """Serve the clusters of problems over HTTPS on the loopback interface, to real kubectl and real agents."""
+    if step and speed is not None:
+        _fail(
+            "--step lets time stand still between requests, so that it has no --speed; leave one of them out"
+        )
     try:
         from sregym_env.cli.serving import Wanted
         from sregym_env.cli.serving import serve as serve_problems
@@ -338,7 +369,7 @@ def serve(
                 admin=admin,
                 port=port,
                 desk_port=desk_port,
-                speed=speed,
+                speed=1.0 if speed is None else speed,
                 step=step,
                 directory=directory,
                 ready_file=ready_file,

@@ -23,7 +23,7 @@ from sregym_env.rollouts.dataset.reader import open_dataset
 from sregym_env.rollouts.plan import Group, PolicyChoice, RunPlan, groups, named
 from sregym_env.rollouts.pool import GroupResult, LocalPool, Player, Pool
 from sregym_env.rollouts.record import EpisodeRecord
-from sregym_env.rollouts.report import write_report
+from sregym_env.rollouts.report import demand_place, write_report
 from sregym_env.rollouts.runner import Budgets
 from sregym_env.rollouts.runs import Run, play, saved_plan
 from sregym_env.rollouts.statistics import summarise
@@ -131,6 +131,8 @@ class Kept:
                 raise UsageError(f"{name} needs --out, the folder of the dataset")
         if self.redo_void and not self.resume:
             raise UsageError("--redo-void needs --resume: what has no outcome is in a folder")
+        if self.report is not None:
+            demand_place(self.report)  # hours before it is written
 
     @contextmanager
     def told_how_to_go_on(self) -> Iterator[None]:
@@ -187,7 +189,6 @@ def run_all(
             begun=meter.begin,
             watch=watch,
         )
-    kept.write_report()
     if single and run.resumed and out is not None:
         whole = list(open_dataset(out).episodes())
     if single and whole:
@@ -196,6 +197,7 @@ def run_all(
         print(json.dumps(told(run, by, out), indent=2))
     else:
         print_run(run, by, out)
+    kept.write_report()
     return tell_lost([run])
 
 
@@ -339,14 +341,25 @@ class Meter:
 
 
 def assigned(option: str, words: Sequence[str] | None) -> dict[str, Any]:
-    """``KEY=VALUE`` words as a mapping; values are JSON, or text where they are none. Raises UsageError."""
+    """``KEY=VALUE`` words as a mapping; values are JSON, or text where they are none; of a key that is given twice the last holds. Raises UsageError."""
     found: dict[str, Any] = {}
     for word in words or ():
         key, sign, value = word.partition("=")
+        key = key.strip()
         if not sign or not key:
             raise UsageError(f"{option} wants KEY=VALUE, not {word!r}")
         try:
-            found[key.strip()] = json.loads(value)
+            found[key] = json.loads(value)
         except ValueError:
-            found[key.strip()] = value
+            found[key] = value
     return found
+
+
+def given_once(own: Mapping[str, Any], option: str, words: Sequence[str] | None) -> dict[str, Any]:
+    """What options of their own say, and :func:`assigned` ones. Raises UsageError for what both say."""
+    found = assigned(option, words)
+    if twice := sorted(own.keys() & found.keys()):
+        raise UsageError(
+            f"{option} {twice[0]}=... contradicts an option of its own that says {twice[0]}, too; give one of them"
+        )
+    return {**own, **found}

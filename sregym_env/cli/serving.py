@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from sregym_env import apps
-from sregym_env.errors import UsageError
+from sregym_env.errors import UsageError, told_of
 from sregym_env.serve.incident import MCP_PATH, healthy
 from sregym_env.serve.incidents import AGENT_CONFIG, Incident, Incidents
 from sregym_env.serve.ports import PortError
@@ -47,6 +47,8 @@ class Wanted:
             raise UsageError(
                 f"--ready-file {self.ready_file}: nothing can be written there; name another place"
             )
+        if self.ready_file and Path(self.ready_file).is_dir():
+            raise UsageError(f"--ready-file {self.ready_file} is a folder; name a file in it")
         if self.healthy and self.exit_when_done:
             raise UsageError(
                 "--exit-when-done: with --healthy nothing is ever handed in; leave one of them out"
@@ -211,7 +213,8 @@ def _say_ready(path: Path | None, pool: Incidents) -> None:
         ],
     }
     draft = path.with_name(f"{path.name}.draft")
-    draft.write_text(json.dumps(said, indent=2) + "\n")
+    with told_of(path):
+        draft.write_text(json.dumps(said, indent=2) + "\n")
     draft.replace(path)
 
 

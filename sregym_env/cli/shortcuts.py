@@ -11,7 +11,7 @@ from rich.progress import Progress
 
 from sregym_env.cli import terminal
 from sregym_env.envs.tasks.pairs import pairs
-from sregym_env.errors import UsageError
+from sregym_env.errors import UsageError, told_of
 from sregym_env.rollouts.shortcuts.audit.survey import Audit, audit
 from sregym_env.rollouts.shortcuts.catalog import chosen
 from sregym_env.rollouts.shortcuts.playing import cases, play_all
@@ -85,4 +85,5 @@ def _progress() -> Progress:
 
 def _write(path: Path | None, value: dict[str, Any]) -> None:
     if path is not None:
-        path.write_text(json.dumps(value, indent=2) + "\n")
+        with told_of(path):
+            path.write_text(json.dumps(value, indent=2) + "\n")

@@ -6,10 +6,11 @@ import importlib
 import pkgutil
 from difflib import get_close_matches
 from functools import cache
+from types import ModuleType
 
 import sregym_env.faults
 from sregym_env.errors import ProblemError, UsageError
-from sregym_env.faults.fault import Declaration
+from sregym_env.faults.fault import Declaration, Fault
 
 
 @cache
@@ -43,4 +44,21 @@ def _declared(name: str) -> Declaration | None:
     except UsageError as error:
         raise UsageError(f"faults/{name}.py: {error}") from error
     found = getattr(module, name, None)
+    _demand_named(name, module)
     return found if isinstance(found, Declaration) else None
+
+
+def _demand_named(name: str, module: ModuleType) -> None:
+    """Refuse faults that nobody would find: they are called otherwise than their file, or not declared."""
+    for key, value in vars(module).items():
+        if (
+            isinstance(value, Declaration)
+            and value.build.__module__ == module.__name__
+            and value.name != name
+        ):
+            raise UsageError(
+                f"faults/{name}.py declares the fault {value.name}, which would not be found: a fault has a file of its own "
+                f"name; call the file {value.name}.py, or the function {name}"
+            )
+        if key == name and getattr(value, "__annotations__", {}).get("return") == Fault.__name__:
+            raise UsageError(f"faults/{name}.py: {name} is not declared; put @fault(...) above it")

@@ -121,6 +121,9 @@ def endpoint_settings(options: Mapping[str, Any]) -> EndpointSettings:
         raise UsageError(
             "api_key is no option, lest keys end up in records: name an environment variable in api_key_env"
         )
+    if unknown := sorted(map(str, options.keys() - EndpointSettings.model_fields.keys())):
+        there = ", ".join(EndpointSettings.model_fields)
+        raise UsageError(f"model endpoint: no setting {unknown[0]!r}; there are {there}")
     try:
         return EndpointSettings.model_validate(dict(options))
     except ValidationError as error:

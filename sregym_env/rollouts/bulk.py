@@ -15,7 +15,7 @@ from typing import Any
 import pyarrow
 from pyarrow import parquet
 
-from sregym_env.errors import UsageError
+from sregym_env.errors import UsageError, told_of
 from sregym_env.rollouts.plan import Group, RunPlan
 from sregym_env.rollouts.pool import Player, Raised, tried
 from sregym_env.rollouts.runner import Rollout
@@ -116,7 +116,8 @@ def play_bulk(
     least, most = workers if isinstance(workers, tuple) else (workers, workers)
     for name in (EPISODES, LABELS):
         (folder / name).mkdir(parents=True)
-    (folder / PLAN).write_text(plan.to_json())
+    with told_of(folder / PLAN):
+        (folder / PLAN).write_text(plan.to_json())
     table = ray.data.from_items([{"group": group.model_dump_json()} for group in plan.groups])
     played = table.map_batches(
         Block,

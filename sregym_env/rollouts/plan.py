@@ -94,6 +94,8 @@ class RunPlan(Frozen):
         timing: bool = False,
     ) -> Self:
         """A plan with its id. Raises UsageError where it holds nothing to play, or what is not plain JSON."""
+        if not isinstance(policy, PolicyChoice):
+            raise UsageError(f"a plan's policy is a PolicyChoice(name=..., options=...), not {policy!r}")
         unknown = sorted(set(env or {}) - ENV_ARGUMENTS)
         if unknown:
             raise UsageError(
@@ -166,6 +168,12 @@ def groups(
     for name, count in (("rounds", rounds), ("episodes", episodes), ("samples", samples)):
         if count is not None and count < 1:
             raise UsageError(f"{name} must be at least 1, not {count}")
+    problems = tuple(problems)
+    for each in problems:
+        if not isinstance(each, Problem):
+            raise UsageError(
+                f"groups are of problems, as named() and sregym_env.suite() return them, not {each!r}"
+            )
     played = {_canonical(each.model_dump(mode="json")): each for each in problems}
     made: list[Group] = []
     if episodes is not None and played:

@@ -8,12 +8,13 @@ decided here and in the :class:`~sregym_env.rollouts.ledger.Ledger`, the same fo
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, as_completed, wait
+from concurrent.futures import FIRST_COMPLETED, Future, as_completed, wait
 from dataclasses import dataclass
-from threading import local
+from threading import Thread
 from time import monotonic
 from typing import Protocol
 
+from sregym_env.envs.arguments import whole
 from sregym_env.envs.env import SREGymEnv
 from sregym_env.errors import SREGymError, UsageError
 from sregym_env.rollouts.ledger import ATTEMPTS, GIVEN_UP, GivenUp, Job, Ledger
@@ -169,7 +170,7 @@ def drive(
     """Every group once, as it is done or given up, in no order.
 
     Raises RunError where the crew cannot play, or ``given_up`` groups could not be played. Interrupted, it yields what cannot
-    be ended before it raises KeyboardInterrupt.
+    be ended before it raises KeyboardInterrupt; interrupted again meanwhile, it raises at once.
     """
     ledger = Ledger(
         groups, places=crew.places, attempts=attempts, group_seconds=group_seconds, given_up=given_up
@@ -269,9 +270,9 @@ class Here:
     def __init__(self, plan: RunPlan, places: int = 1) -> None:
         self.places = places
         self._plan = plan
-        self._own = local()
+        self._players: list[Player] = []
+        """Who does not play now: each has an environment, which is used again."""
         self._waiting: list[Job] = []
-        self._threads = ThreadPoolExecutor(places, "sregym-rollouts") if places > 1 else None
         self._running: set[Future[Finished | Raised]] = set()
 
     def ready(self) -> Sequence[int]:
@@ -280,14 +281,17 @@ class Here:
 
     def start(self, worker: int, job: Job) -> None:
         """Note it, or give it to a thread."""
-        if self._threads is None:
+        if self.places == 1:
             self._waiting.append(job)
-        else:
-            self._running.add(self._threads.submit(tried, worker, self._player, job.group))
+            return
+        future: Future[Finished | Raised] = Future()
+        self._running.add(future)
+        # Nobody waits for it at the end of the program: whoever interrupts a second time wants to be gone.
+        Thread(target=self._settle, args=(future, worker, job), name="sregym-rollouts", daemon=True).start()
 
     def wait(self, seconds: float | None) -> list[Told]:
         """Play what was noted, or wait for a thread."""
-        told: list[Told] = [tried(0, self._player, job.group) for job in self._waiting]
+        told: list[Told] = [self._tried(0, job) for job in self._waiting]
         self._waiting.clear()
         if self._running:
             done, self._running = wait(self._running, seconds, FIRST_COMPLETED)
@@ -299,7 +303,7 @@ class Here:
         raise UsageError("a group in this process has no deadline; use workers for that")
 
     def last(self) -> Iterable[Told]:
-        """What threads are playing."""
+        """What threads are playing; an interrupt meanwhile leaves them."""
         running, self._running = self._running, set()
         for future in as_completed(running):
             yield future.result()
@@ -307,14 +311,28 @@ class Here:
     def abandon(self) -> None:
         """Forget what waits, and let running threads come to their ends."""
         self._waiting.clear()
-        if self._threads is not None:
-            self._threads.shutdown(wait=True, cancel_futures=True)
+        wait(self._running)
 
-    def _player(self) -> Player:
-        player: Player | None = getattr(self._own, "player", None)
-        if player is None:
-            player = self._own.player = Player(self._plan)
-        return player
+    def _settle(self, future: Future[Finished | Raised], worker: int, job: Job) -> None:
+        try:
+            future.set_result(self._tried(worker, job))
+        except BaseException as error:  # whoever waits for it raises it
+            future.set_exception(error)
+
+    def _tried(self, worker: int, job: Job) -> Finished | Raised:
+        taken: list[Player] = []
+
+        def player() -> Player:
+            try:
+                taken.append(self._players.pop())
+            except IndexError:  # all play
+                taken.append(Player(self._plan))
+            return taken[0]
+
+        try:
+            return tried(worker, player, job.group)
+        finally:
+            self._players += taken
 
 
 class LocalPool:
@@ -322,8 +340,7 @@ class LocalPool:
 
     def __init__(self, concurrency: int = 1, *, attempts: int = ATTEMPTS, given_up: int = GIVEN_UP) -> None:
         """``concurrency``: groups at once, in threads."""
-        if concurrency < 1:
-            raise UsageError("concurrency must be at least 1")
+        concurrency = whole("concurrency", concurrency, 1)
         self._concurrency = concurrency
         self._attempts = attempts
         self._given_up = given_up

@@ -108,6 +108,7 @@ def run_episode(
     whose context is full has run into the limit ``max_tokens``; what the policy itself raises otherwise is a defect of
     the policy and is raised.
     """
+    _demand_policy(policy)
     opened = env.reset(seed=seed, options=options)
     return play_opened(
         env,
@@ -140,6 +141,7 @@ def play_opened(
     ``opened`` is what the reset returned. The policy gets a seed of its own if there is one, so that members of a
     group differ.
     """
+    _demand_policy(policy)
     began = perf_counter()
     observation, info = opened
     opening = policy.begin(env, observation, seed if policy_seed is None else policy_seed)
@@ -179,6 +181,13 @@ def play_opened(
             watch(action, observation, info)
     wall = perf_counter() - began if timing else None
     return _rollout(env, policy, seed, place, log, info, wall)
+
+
+def _demand_policy(policy: object) -> None:
+    if not callable(getattr(policy, "begin", None)) or not callable(getattr(policy, "act", None)):
+        raise UsageError(
+            f"a policy has begin() and act(), which {policy!r} has not; policy(NAME) makes one by name"
+        )
 
 
 def _turn(said: str | Turn) -> Turn:

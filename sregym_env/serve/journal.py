@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from sregym_env.envs.episode import Episode
-from sregym_env.errors import UsageError
+from sregym_env.errors import UsageError, told_of
 from sregym_env.serve.access import Identities
 from sregym_env.serve.certificates import Certificates
 from sregym_env.serve.pace import Mode
@@ -128,7 +128,7 @@ class Journal:
         path = self._path(name)
         # Never half of it under its own name: the process may be killed at any moment.
         draft = path.with_suffix(_DRAFT)
-        with open(draft, "wb", opener=_private) as file:
+        with told_of(path), open(draft, "wb", opener=_private) as file:
             file.write(_writer().encode() + b"\n")
             pickle.dump(kept, file, pickle.HIGHEST_PROTOCOL)
         draft.replace(path)

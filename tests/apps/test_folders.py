@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -21,6 +22,7 @@ from sregym_env.errors import AppError
 from sregym_env.faults.network_policy_block import _covering
 from sregym_env.faults.registry import declaration
 from sregym_env.sim.bringup.deploy import deployed_world
+from sregym_env.sim.programs.services.drivers import DRIVERS, SPOKEN
 
 GUIDE = (Path(__file__).parents[2] / "docs" / "adding-an-application.md").read_text()
 DECLARATION, MANIFESTS = re.findall(r"```yaml\n(.*?)```", GUIDE, re.DOTALL)
@@ -122,6 +124,22 @@ def changed(folder: Path, *path: str, to: object) -> None:
             "$DATABSE_ADDR",
             "services.catalogue.peers.database: its container sets no DATABSE_ADDR",
         ),
+        (
+            ("services", "catalogue", "peers", "database", "library"),
+            "redis-plus-plus",
+            "services.catalogue.peers.database: its library redis-plus-plus speaks redis, but database runs mongodb; "
+            "take mgo or mongo-c-driver",
+        ),
+        (
+            ("services", "web", "peers", "catalogue", "library"),
+            "thrift-cpp",
+            "services.web.peers.catalogue: its library thrift-cpp speaks thrift, but catalogue serves grpc",
+        ),
+        (
+            ("services", "web", "peers", "load"),
+            {"library": "go-http", "address": "load:80"},
+            "speaks http, but load runs wrk2; which nobody can ask",
+        ),
         (("services", "web", "colour"), "red", "services.web.colour: Extra inputs are not permitted"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
@@ -139,6 +157,80 @@ def test_a_port_that_is_none_is_said(bookshop: Path) -> None:
     manifests.write_text(manifests.read_text().replace("containerPort: 9000", "containrPort: 9000"))
     with pytest.raises(AppError, match="a port of catalogue has no containerPort, but containrPort"):
         load(bookshop)
+
+
+def test_of_every_library_is_known_what_it_speaks() -> None:
+    assert set(DRIVERS) - set(SPOKEN) == {"given", "resolver"}
+
+
+def test_lists_are_unfolded(bookshop: Path) -> None:
+    usual = load(bookshop)
+    objects = [each for each in yaml.safe_load_all(MANIFESTS) if each]
+    inner = {
+        "apiVersion": "v1",
+        "kind": "ServiceList",
+        "items": [e for e in objects if e["kind"] == "Service"],
+    }
+    outer = {
+        "apiVersion": "v1",
+        "kind": "List",
+        "items": [inner, *(e for e in objects if e["kind"] != "Service")],
+    }
+    (bookshop / "manifests.yaml").unlink()
+    (bookshop / "manifests.json").write_text(json.dumps(outer))
+    unfolded = load(bookshop)
+    assert sorted(map(str, unfolded.manifests)) == sorted(map(str, usual.manifests))
+    assert unfolded.components == usual.components
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("- a\n", "extra.yaml: \"['a']\" is no manifest"),
+        ("a: 1\n", "extra.yaml: a document has no kind, but a"),
+        ("kind: Secret\n", "extra.yaml: a Secret has no metadata.name"),
+        ("kind: List\nitems: [{kind: Secret}]\n", "extra.yaml: List.items[0]: a Secret has no metadata.name"),
+        ("kind: Job\nmetadata: {name: x}\nspec: {}\n", "Job x has no container with a name and an image"),
+        ("a: [b\n", "extra.yaml is no YAML"),
+    ],
+)
+def test_what_is_no_manifest_is_told_with_its_file(bookshop: Path, text: str, said: str) -> None:
+    (bookshop / "extra.yaml").write_text(text)
+    with pytest.raises(AppError, match=re.escape(said)):
+        load(bookshop)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "said"),
+    [
+        ('[wrk, -R, fast, "http://web:8080"]', "stores.load: wrk does not begin: -R (--rate) wants a number, not 'fast'"),
+        ('[wrk, "http://web:8080"]', "Throughput MUST be specified with the --rate or -R option"),
+        ('[sh, -c, "wrk -R 50 -d long http://web:8080"]', "-d (--duration) wants a number, not 'long'"),
+    ],
+)  # fmt: skip
+def test_a_load_generator_that_would_not_begin_is_refused(bookshop: Path, wanted: str, said: str) -> None:
+    (bookshop / "manifests.yaml").write_text(re.sub(r"\[wrk, .*\]", wanted, MANIFESTS))
+    with pytest.raises(AppError, match=re.escape(said)):
+        load(bookshop)
+
+
+def test_a_generator_that_ends_is_told_with_its_last_words(bookshop: Path) -> None:
+    wanted = '[wrk, -R, $(SPEED), "http://web:8080"]\n          env: [{name: SPEED, value: fast}]'
+    (bookshop / "manifests.yaml").write_text(re.sub(r"\[wrk, .*\]", wanted, MANIFESTS))
+    answer = CliRunner().invoke(app, ["app", "check", str(bookshop)])
+    assert answer.exit_code == 2
+    assert (
+        re.search(r"load-\w+ does not run: it ended with 1", answer.output)
+        and "Usage: wrk <options> <url>" in answer.output
+    )
+
+
+def test_a_server_that_ends_is_told_though_users_are_served(bookshop: Path) -> None:
+    wanted = MANIFESTS.replace("{name: memcached, ", "{name: memcached, args: [memcached, -c, many], ")
+    (bookshop / "manifests.yaml").write_text(wanted)
+    answer = CliRunner().invoke(app, ["app", "check", str(bookshop)])
+    assert answer.exit_code == 2
+    assert "Maximum connections must be greater than 0" in answer.output
 
 
 def test_a_name_that_is_taken_is_refused(bookshop: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
+import re
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,6 +15,7 @@ import pytest
 from typer.testing import CliRunner
 
 from sregym_env.cli.main import app
+from sregym_env.errors import told_of
 
 PROBLEM = "network_policy_block"
 
@@ -145,3 +151,80 @@ def test_validation_prints_a_matrix() -> None:
     (report,) = json.loads(output)
     assert report["passed"], [line for line in report["lines"] if not line["passed"]]
     assert code == 0
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full disk")
+def test_a_full_disk_behind_the_standard_output_is_told() -> None:
+    line = [sys.executable, "-m", "sregym_env.cli.main", "list", "mechanisms"]
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(line, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert (done.returncode, done.stderr) == (2, "sregym: standard output: No space left on device\n")
+
+
+def test_what_the_machine_refuses_is_told_with_the_file(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def full(descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    assert run("run", PROBLEM, "--policy", "wait", "--out", str(tmp_path / "data"))[0] == 0
+    monkeypatch.setattr(os, "fsync", full)
+    code, output = run("dataset", "export", str(tmp_path / "data"), str(tmp_path / "files"))
+    assert code == 2
+    assert re.fullmatch(
+        r"sregym: \S+/files/\S+\.report\.json: No space left on device; name another\n", output
+    )
+    code, output = run("run", PROBLEM, "--policy", "wait", "--out", str(tmp_path / "more"))
+    assert code == 2
+    assert str(tmp_path / "more") in output and "Errno" not in output
+
+
+def test_a_file_keeps_its_name_and_a_draft_has_its_own(tmp_path: Path) -> None:
+    for place, told in (
+        (tmp_path / "none" / "a.json", "none/a.json"),
+        (tmp_path / "none" / ".a.json.new", "none/a.json"),
+        (tmp_path / "none" / "b.json", "none/b.json"),
+    ):
+        with pytest.raises(FileNotFoundError) as caught, told_of(tmp_path / "none" / "a.json"):
+            place.read_bytes()
+        assert str(caught.value.filename) == str(tmp_path / told)
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("serve X --step --speed 5", "--step lets time stand still between requests"),
+        ("serve X --ready-file FOLDER", "--ready-file FOLDER is a folder; name a file in it"),
+        ("shortcuts --audit 2 --policy wait --published", "--audit plays nothing: leave --policy, --published out"),
+        ("validate --problem X --sample 3", "leave --app, --fault, --target, --sample and --shortcuts out"),
+        ("bench --rounds 2 --only import", "--rounds is for comparisons"),
+        ("bench --against FOLDER --only import", "FOLDER is no checkout to compare with"),
+        ("run X --policy llm --model m --option model=n", "--option model=... contradicts an option of its own"),
+        ("run X --policy wait --noise --env noise=false", "--env noise=... contradicts an option of its own"),
+        ("run X --policy wait --out FOLDER/new --report FOLDER/notes.txt", "notes.txt is there and no HTML file"),
+    ],
+)  # fmt: skip
+def test_what_would_not_be_heeded_is_refused(tmp_path: Path, line: str, said: str) -> None:
+    (tmp_path / "notes.txt").write_text("dear diary")
+    words = [word.replace("FOLDER", str(tmp_path)).replace("X", PROBLEM) for word in line.split()]
+    code, output = run(*words)
+    assert code == 2
+    assert said.replace("FOLDER", str(tmp_path)) in output
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["notes.txt"]
+
+
+def test_a_report_overwrites_nothing_but_a_report(tmp_path: Path) -> None:
+    data, out = tmp_path / "data", tmp_path / "report.html"
+    assert run("run", PROBLEM, "--policy", "wait", "--out", str(data), "--report", str(out))[0] == 0
+    assert run("report", str(data), "--out", str(out))[0] == 0
+    code, output = run("report", str(data), "--out", str(data / "dataset.json"))
+    assert (code, "dataset.json is there and no HTML file; name another" in output) == (2, True)
+    assert run("dataset", "validate", str(data))[0] == 0
+
+
+def test_a_folder_of_applications_that_is_none_is_told_with_its_variable() -> None:
+    line = [sys.executable, "-m", "sregym_env.cli.main", "list", "apps"]
+    environment = {**os.environ, "SREGYM_APPS": "/nowhere"}
+    done = subprocess.run(line, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr.startswith("sregym: SREGYM_APPS: no application in /nowhere: app.yaml cannot be read")

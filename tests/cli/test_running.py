@@ -6,6 +6,7 @@ import importlib.util
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -397,3 +398,24 @@ def test_a_run_that_is_killed_twice_ends_like_one_that_is_not(tmp_path: Path) ->
     while any(Path(f"/proc/{pid}").exists() for pid in left):
         assert time.monotonic() < until, "workers outlive their driver"
         time.sleep(0.05)
+
+
+def test_a_second_interrupt_waits_for_nobody(tmp_path: Path) -> None:
+    """The first one waits for what threads play, here for a model that never answers."""
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        where = f"http://127.0.0.1:{silent.getsockname()[1]}/v1"
+        words = ["run", "--suite", "smoke", "--policy", "llm", "--model", "m", "--base-url", where]
+        command = [sys.executable, "-m", "sregym_env.cli.main", *words, "--concurrency", "2", "--out", str(tmp_path / "out")]  # fmt: skip
+        with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as driver:
+            silent.settimeout(120)
+            asked = [silent.accept()[0] for _ in range(2)]
+            driver.send_signal(signal.SIGINT)
+            with pytest.raises(subprocess.TimeoutExpired):
+                driver.wait(1.5)
+            began = time.monotonic()
+            driver.send_signal(signal.SIGINT)
+            _, told = driver.communicate(timeout=60)
+            assert (driver.returncode, time.monotonic() - began < 20) == (130, True)
+            assert b"interrupted; go on with: sregym ... --resume" in told and b"Traceback" not in told
+        for each in asked:
+            each.close()

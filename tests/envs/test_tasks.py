@@ -186,6 +186,30 @@ def test_a_curriculum_goes_on_from_its_state(reports: list[tuple[int, float]], c
     assert all(0.0 <= whole.success(problem) <= 1.0 for problem in problems)
 
 
+def test_a_state_of_other_problems_is_refused_and_changes_nothing() -> None:
+    problems = suite("smoke")
+    fewer, all_ = Curriculum(problems[1:]), Curriculum(problems)
+    all_.report(problems[0], 1.0)
+    known, state = fewer.state(), all_.state()
+    with pytest.raises(UsageError, match=rf"over other problems: it knows {problems[0].id}.*does not have$"):
+        fewer.resumed(state)
+    with pytest.raises(UsageError, match=rf"it knows .*\b{problems[0].id}"):
+        fewer.resumed({key: state[key] for key in ("seen", "random")})
+    assert fewer.state() == known
+    with pytest.raises(UsageError, match=rf"over other problems: it does not know {problems[0].id}$"):
+        all_.resumed(known)
+    broken: list[tuple[Any, str]] = [
+        ({**state, "random": {}}, "no state"),
+        ({**state, "seen": 5}, "seen is no mapping"),
+        ({**state, "seen": {problems[0].id: 1}}, "no state"),
+        ([], "no state"),
+    ]
+    for wrong, said in broken:
+        with pytest.raises(UsageError, match=said):
+            all_.resumed(wrong)
+    assert all_.state() == state
+
+
 @pytest.mark.parametrize("wrong", [-0.1, 1.1, float("nan")])
 def test_success_is_a_share(wrong: float) -> None:
     with pytest.raises(UsageError, match="between 0 and 1"):

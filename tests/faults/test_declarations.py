@@ -5,11 +5,13 @@ from __future__ import annotations
 import importlib
 import re
 import shlex
+import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from sregym_env import apps
+from sregym_env import apps, faults
 from sregym_env.cluster.edits import ObjectRef
 from sregym_env.cluster.inventory import Inventory
 from sregym_env.cluster.targets import services
@@ -212,3 +214,39 @@ def test_what_is_wrong_with_a_declaration_is_told_of_its_file(monkeypatch: pytes
         UsageError, match=r"faults/scale_to_zero\.py: no mechanism 'wrong_target_prt'; did you mean"
     ):
         registry._declared("scale_to_zero")
+
+
+@pytest.mark.parametrize(
+    ("name", "head", "said"),
+    [
+        ("shop_closed", '@fault(layer="kubernetes", mechanism="scaled_to_zero", targets=services())', ""),
+        (
+            "shop_shut",
+            '@fault(layer="kubernetes", mechanism="scaled_to_zero", targets=services())',
+            "faults/shop_shut.py declares the fault shop_closed, which would not be found",
+        ),
+        ("shop_closed", "", "faults/shop_closed.py: shop_closed is not declared"),
+    ],
+)
+def test_a_fault_that_nobody_would_find_is_refused(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str, head: str, said: str
+) -> None:
+    (tmp_path / f"{name}.py").write_text(
+        "from __future__ import annotations\n"
+        "from sregym_env.cluster.targets import ServiceTarget, services\n"
+        "from sregym_env.faults.fault import Fault, fault\n\n"
+        f"{head}\n"
+        'def shop_closed(target: ServiceTarget) -> Fault:\n    """It is closed."""\n    raise NotImplementedError\n'
+    )
+    monkeypatch.setattr(faults, "__path__", [str(tmp_path)])
+    try:
+        if not said:
+            assert [each.name for each in registry.declarations.__wrapped__()] == [name]
+            return
+        with pytest.raises(UsageError, match=said):
+            registry.declarations.__wrapped__()
+        with pytest.raises(UsageError, match=said):
+            registry.declaration.__wrapped__(name)
+    finally:
+        sys.modules.pop(f"sregym_env.faults.{name}")
+        vars(faults).pop(name)

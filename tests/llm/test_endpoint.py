@@ -449,7 +449,7 @@ def test_where_requests_go(api: str, base: str | None, asked: str) -> None:
     [
         ({}, "model: Field required"),
         ({"model": "m", "api_key": "sk-secret"}, "api_key_env"),
-        ({"model": "m", "key": "sk-secret"}, "key: Extra inputs"),
+        ({"model": "m", "key": "sk-secret"}, "no setting 'key'; there are model, base_url"),
         ({"model": "m", "base_url": "ftp://sk-secret"}, "http or https"),
         ({"model": "m", "base_url": "https://u:sk-secret@h/v1"}, "no credentials"),
         ({"model": "m", "headers": {"Authorization": "sk-secret"}}, "headers_env"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -273,6 +274,37 @@ def test_openai_examples_obey_the_specification(dataset: Dataset, tmp_path: Path
     (exported,) = export(dataset, tmp_path, "openai", splits=["test"], settings=settings)
     for line in exported.path.read_text().splitlines():
         check_openai(json.loads(line))
+
+
+@pytest.mark.parametrize(
+    ("format", "settings", "said"),
+    [
+        ("trl", Settings(mask_errors=True), "format trl does not heed mask_errors (--mask-errors); it takes text_calls (--"),
+        ("openai", Settings(margin=0.2, pairs="all"), "does not heed margin (--margin), pairs (--pairs); it takes"),
+        ("tasks", Settings(minari_id="a/b-v0"), "format tasks does not heed minari_id (--minari-id); it takes no settings"),
+        ("minari", CALLS, "format minari does not heed text_calls (--text-calls); it takes minari_id (--minari-id)"),
+    ],
+)  # fmt: skip
+def test_settings_of_another_format_are_refused(
+    dataset: Dataset, tmp_path: Path, format: str, settings: Settings, said: str
+) -> None:
+    with pytest.raises(UsageError, match=re.escape(said)):
+        export(dataset, tmp_path / "out", format, settings=settings)
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"pairs": "bset"}, "pairs is 'best' or 'all', not 'bset'"),
+        ({"thoughts": "none"}, "thoughts is 'keep' or 'drop', not 'none'"),
+        ({"atif_version": 1.8}, "atif_version is '1.7' or '1.8', not 1.8"),
+        ({"margin": float("nan")}, "margin must be a number from 0 on, not nan"),
+    ],
+)
+def test_settings_that_there_are_not_are_refused(settings: dict[str, Any], said: str) -> None:
+    with pytest.raises(UsageError, match=re.escape(said)):
+        Settings(**settings)
 
 
 def test_openai_examples_are_parameters_of_the_sdk(dataset: Dataset, tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from sregym_env.envs.env import SREGymEnv
 from sregym_env.envs.tasks.pairs import pairs
-from sregym_env.errors import UsageError
+from sregym_env.errors import ProblemError, UsageError
 from sregym_env.faults.problems import Problem, problem
 from sregym_env.rollouts.policies import ExpertPolicy, policy
 from sregym_env.rollouts.policies.narrative import diagnosis
@@ -185,6 +185,12 @@ def test_the_repair_can_be_chosen() -> None:
     assert made == [False, True]
 
 
+def test_a_repair_that_there_is_not_is_refused_with_how_many_there_are() -> None:
+    each = problem("hotel-reservation/missing_secret/geo")
+    with pytest.raises(ProblemError, match=r"no repair 99 .*: missing_secret:geo has 2"):
+        played(each, 2, style="direct", alternative=99)
+
+
 @pytest.mark.parametrize("stage", ["diagnosis", "mitigation"])
 def test_only_what_the_stage_asks_for_is_handed_in(stage: str) -> None:
     env = SREGymEnv("network_policy_block", stage=stage, raise_errors=True)
@@ -199,6 +205,7 @@ def test_only_what_the_stage_asks_for_is_handed_in(stage: str) -> None:
         ("expert", {"style": "hasty"}, "dead_ends"),
         ("expert", {"calls": "xml"}, "tools"),
         ("expert", {"alternative": "first"}, "whole number"),
+        ("expert", {"alternative": -1}, "at least 0"),
         ("random", {"steps": -1}, "at least 0"),
         ("random", {"speed": 2}, "no option .speed.; its options are steps"),
         ("restart", {"calls": "xml"}, "text"),

@@ -21,13 +21,14 @@ from sregym_env.rollouts.pool import (
     Finished,
     GroupResult,
     Here,
+    LocalPool,
     Raised,
     Told,
     drive,
     in_order,
     play_group,
 )
-from sregym_env.rollouts.runner import Budgets, Place, play_opened
+from sregym_env.rollouts.runner import Budgets, Place, play_opened, run_episode
 
 PROBLEMS = (problem("network_policy_block"), problem("hotel-reservation/scale_to_zero/geo"))
 RANDOM = PolicyChoice(name="random", options={"steps": 3})
@@ -121,6 +122,17 @@ def test_what_threads_play_when_interrupted_is_kept(monkeypatch: pytest.MonkeyPa
             kept.append(result)
     monkeypatch.undo()
     assert sorted(kept, key=lambda result: result.index) == played(made)[:2]
+
+
+def test_names_in_place_of_what_they_name_are_refused() -> None:
+    with pytest.raises(UsageError, match=r"groups are of problems, .* not 'network_policy_block'"):
+        groups(["network_policy_block"])  # type: ignore[list-item]
+    with pytest.raises(UsageError, match=r"a plan's policy is a PolicyChoice.*, not 'wait'"):
+        RunPlan.of(groups(PROBLEMS), policy="wait")  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match=r"a policy has begin.* and act.*, which 'wait' has not"):
+        run_episode(SREGymEnv(PROBLEMS[0]), "wait", seed=1)  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match="concurrency must be a whole number, at least 1, not '2'"):
+        LocalPool("2")  # type: ignore[arg-type]
 
 
 def test_what_makes_no_sense_ends_the_run() -> None:

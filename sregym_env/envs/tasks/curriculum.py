@@ -7,7 +7,7 @@ variance of its success, with p measured: every report moves the estimate of the
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from numbers import Real
 from typing import Any, Self
 
@@ -22,6 +22,9 @@ PRIOR_WEIGHT = 2.0
 
 MEMORY = 0.9
 """Weight that an older report keeps with each newer one: an agent that learns makes old reports wrong."""
+
+SHOWN = 5
+"""Problems that a message names."""
 
 
 class Curriculum:
@@ -91,17 +94,53 @@ class Curriculum:
     def state(self) -> dict[str, Any]:
         """What has been learnt, as JSON; :meth:`resumed` goes on from it."""
         return {
+            "problems": list(self._problems),
             "seen": {key: list(value) for key, value in sorted(self._seen.items())},
             "random": self._random.bit_generator.state,
         }
 
     def resumed(self, state: Mapping[str, Any]) -> Self:
-        """Go on from a :meth:`state` of a curriculum over the same problems; returns itself. Raises UsageError for what is none."""
-        if missing := {"seen", "random"} - set(state):
-            raise UsageError(f"this is no state of a curriculum: it lacks {', '.join(sorted(missing))}")
-        self._seen = {key: (float(weight), float(total)) for key, (weight, total) in state["seen"].items()}
-        self._random.bit_generator.state = dict(state["random"])
+        """Go on from a :meth:`state` of a curriculum over the same problems; returns itself.
+
+        Raises UsageError for what is no such state, or one of other problems; then nothing has changed.
+        """
+        if not isinstance(state, Mapping) or (missing := {"seen", "random"} - set(state)):
+            lack = (
+                f"it lacks {', '.join(sorted(missing))}" if isinstance(state, Mapping) else f"{state!r:.60}"
+            )
+            raise UsageError(f"this is no state of a curriculum: {lack}")
+        if not isinstance(state["seen"], Mapping) or not isinstance(state.get("problems", []), list | tuple):
+            raise UsageError("this is no state of a curriculum: seen is no mapping, or problems no list")
+        self._demand_same(state)
+        drawing = np.random.default_rng(0)
+        try:
+            seen = {key: (float(weight), float(total)) for key, (weight, total) in state["seen"].items()}
+            drawing.bit_generator.state = dict(state["random"])
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            raise UsageError(f"this is no state of a curriculum: {error}") from error
+        self._seen, self._random = seen, drawing
         return self
+
+    def _demand_same(self, state: Mapping[str, Any]) -> None:
+        """Refuse a state of other problems: what it knows would be lost, and what it does not know drawn as if it did."""
+        own = dict.fromkeys(
+            (*self._problems, *(key for each in self._problems.values() for key in _faults(each)))
+        )
+        # Of a state that does not list its problems is known which were played.
+        others = [
+            each for each in dict.fromkeys((*state.get("problems", ()), *state["seen"])) if each not in own
+        ]
+        absent = [each for each in self._problems if each not in state.get("problems", self._problems)]
+        told = [f"it knows {_some(others)}, which this one does not have"] if others else []
+        told += [f"it does not know {_some(absent)}"] if absent else []
+        if told:
+            raise UsageError(f"this is the state of a curriculum over other problems: {'; '.join(told)}")
+
+
+def _some(names: Sequence[str]) -> str:
+    """Names for a message, the first few of many."""
+    shown = ", ".join(names[:SHOWN])
+    return shown if len(names) <= SHOWN else f"{shown} and {len(names) - SHOWN} more"
 
 
 def _faults(problem: Problem) -> tuple[str, ...]:

@@ -77,7 +77,12 @@ def measured(
         return Outcome(diagnosis, grade, usage=grade.usage)
 
     with ThreadPoolExecutor(threads) as pool:
-        return tuple(pool.map(outcome, diagnoses))
+        try:
+            return tuple(pool.map(outcome, diagnoses))
+        except KeyboardInterrupt:
+            # Nobody wants the answers that are still asked for.
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
 
 
 def kappa(pairs: Sequence[tuple[bool, bool]]) -> float:

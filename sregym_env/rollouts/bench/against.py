@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import sregym_env
+from sregym_env.errors import SREGymError, UsageError
 from sregym_env.rollouts.bench import measurable
 from sregym_env.rollouts.bench.promises import Comparison
 
@@ -24,8 +25,10 @@ def compare(other: Path, *, rounds: int = ROUNDS, only: str = "") -> list[Compar
     """The promises of :func:`measurable` that are quantities, in both checkouts.
 
     Every round has a process for each checkout; which goes first changes from round to round. Where one cannot
-    be measured, the comparison says why.
+    be measured, the comparison says why. Raises UsageError for a folder that is no checkout.
     """
+    if not (other / "sregym_env" / "__init__.py").is_file():
+        raise UsageError(f"{other} is no checkout to compare with: it has no sregym_env/__init__.py")
     chosen = [promise for promise in measurable(only) if promise.unit]
     names = list(dict.fromkeys(promise.name for promise in chosen))
     here: list[list[float | str]] = []
@@ -54,7 +57,7 @@ def _values(root: Path, names: Sequence[str]) -> list[float | str]:
         check=False,
     )
     if done.returncode:
-        raise RuntimeError(f"nothing can be measured in {root}: {done.stderr.strip()[-2000:]}")
+        raise SREGymError(f"nothing can be measured in {root}: {done.stderr.strip()[-2000:]}")
     values: list[float | str] = []
     for name, line in zip(names, done.stdout.splitlines(), strict=True):
         found = json.loads(line)

@@ -10,7 +10,7 @@ from typing import BinaryIO, Final
 
 import zstandard
 
-from sregym_env.errors import SREGymError
+from sregym_env.errors import SREGymError, told_of
 
 LEVEL: Final = 9
 """Of compression: half the size of the default on transcripts, and still faster than episodes are played."""
@@ -42,7 +42,7 @@ def read_lines(path: Path) -> Iterator[bytes]:
 
 
 def _chunks(path: Path) -> Iterator[bytes]:
-    with path.open("rb") as file:
+    with told_of(path), path.open("rb") as file:
         if path.suffix != ".zst":
             while chunk := file.read(_CHUNK):
                 yield chunk
@@ -61,7 +61,7 @@ def _chunks(path: Path) -> Iterator[bytes]:
 def write_whole(path: Path, data: bytes) -> None:
     """Write a file so that it is there completely or not at all, also after a power failure."""
     temporary = path.with_name(f".{path.name}.new")
-    with temporary.open("wb") as file:
+    with told_of(path), temporary.open("wb") as file:
         file.write(data)
         synced(file)
     put_in_place(temporary, path)
@@ -87,7 +87,7 @@ def put_in_place(temporary: Path, path: Path) -> None:
 def digest(path: Path) -> str:
     """SHA-256 of a file, in hexadecimal."""
     hashed = sha256()
-    with path.open("rb") as file:
+    with told_of(path), path.open("rb") as file:
         while chunk := file.read(_CHUNK):
             hashed.update(chunk)
     return hashed.hexdigest()

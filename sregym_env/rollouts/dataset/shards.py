@@ -8,6 +8,7 @@ from typing import Final
 
 import zstandard
 
+from sregym_env.errors import told_of
 from sregym_env.rollouts.dataset.files import LEVEL, digest, put_in_place, synced
 from sregym_env.rollouts.dataset.manifest import File, Shard
 from sregym_env.rollouts.dataset.parts import Group
@@ -29,7 +30,8 @@ class _Stream:
         for line in lines:
             out = self._frame.compress(line + b"\n")
             self._waiting = 0 if out else self._waiting + len(line)
-            self._file.write(out)
+            with told_of(self.path):
+                self._file.write(out)
 
     @property
     def bytes_at_most(self) -> int:
@@ -37,8 +39,9 @@ class _Stream:
         return self._file.tell() + self._waiting
 
     def finish(self) -> None:
-        self._file.write(self._frame.flush())
-        synced(self._file)
+        with told_of(self.path):
+            self._file.write(self._frame.flush())
+            synced(self._file)
 
 
 @dataclass(slots=True)

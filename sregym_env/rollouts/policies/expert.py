@@ -7,7 +7,7 @@ from random import Random
 from typing import Any, cast
 
 from sregym_env.envs.env import SREGymEnv
-from sregym_env.errors import UsageError
+from sregym_env.errors import ProblemError, UsageError
 from sregym_env.faults.fault import FaultInstance
 from sregym_env.rollouts.policies.move import Move, form
 from sregym_env.rollouts.policies.narrative.case import STYLES, Case, Style
@@ -25,7 +25,7 @@ class ExpertPolicy:
 
     ``style``: ``direct``, ``thorough``, ``dead_ends`` (goes after an innocent component first), or ``mixed``: the seed
     draws one. ``calls``: ``tools`` for thoughts with tool calls, ``text`` for bare command lines. ``alternative`` picks
-    one of the declared repairs; without it the seed does. ``diagnosis``: ``structured`` for closed answers, which the
+    one of the declared repairs, from 0; without it the seed does. ``diagnosis``: ``structured`` for closed answers, which the
     deterministic judge grades exactly, or ``text`` for prose. Raises UsageError for a style or a form there is not.
     """
 
@@ -45,6 +45,10 @@ class ExpertPolicy:
             raise UsageError(f"no style {style!r} of the expert; there are {', '.join((*STYLES, 'mixed'))}")
         if alternative is not None and (not isinstance(alternative, int) or isinstance(alternative, bool)):
             raise UsageError(f"alternative must be a whole number, not {alternative!r}")
+        if alternative is not None and alternative < 0:
+            raise UsageError(
+                f"alternative must be at least 0, not {alternative!r}: repairs are counted from 0"
+            )
         self.settings: Mapping[str, Any] = {
             "style": style,
             "calls": form(calls),
@@ -56,7 +60,8 @@ class ExpertPolicy:
         self._dedicated = False
 
     def begin(self, env: SREGymEnv, briefing: str, seed: int) -> None:
-        """Get to know the truth, and decide on a manner."""
+        """Get to know the truth, and decide on a manner. Raises ProblemError where no cause has the repair that is wanted."""
+        _demand_repair(self.settings["alternative"], env)
         style = self.settings["style"]
         drawn = Random(f"expert {seed}").choice(STYLES) if style == "mixed" else style
         chance = Random(f"expert {drawn} {seed}")
@@ -84,3 +89,12 @@ class ExpertPolicy:
             move = Move("", "mitigation")
         self._turns += 1
         return move.made(self.settings["calls"], self._turns, self._dedicated)
+
+
+def _demand_repair(alternative: int | None, env: SREGymEnv) -> None:
+    """Refuse a repair that there is not; of several causes one must have it."""
+    causes = [cast(FaultInstance, cause) for cause in env.episode.staged.causes]
+    most = max((len(cause.remedies) for cause in causes), default=0)
+    if alternative is not None and causes and alternative >= most:
+        told = ", ".join(f"{cause.name} has {len(cause.remedies)}" for cause in causes)
+        raise ProblemError(f"no repair {alternative} of the expert (alternative, from 0): {told}")

@@ -6,13 +6,14 @@ again in the embedded cluster, bit for bit, and looked at after every step.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
-from sregym_env.errors import SREGymError, UsageError
+from sregym_env.errors import SREGymError, UsageError, told_of
 from sregym_env.rollouts.dataset.manifest import MANIFEST
 from sregym_env.rollouts.dataset.reader import Dataset, open_dataset
 from sregym_env.rollouts.record import EpisodeRecord, Labels
@@ -34,10 +35,9 @@ def write_report(folder: Path, out: Path, *, episodes: int = 12, truth: bool = T
 
     A folder whose subfolders are datasets (``sregym eval`` writes one per policy) is reported as one run. The same
     datasets give the same bytes. ``episodes`` and ``truth``: as for :func:`report`. Raises UsageError where
-    there is no dataset or no episode in it, and where ``out`` is a folder.
+    there is no dataset or no episode in it, and what :func:`demand_place` raises.
     """
-    if out.is_dir():
-        raise UsageError(f"{out} is a folder; name the HTML file to write")
+    demand_place(out)
     datasets = tuple(open_dataset(path) for path in _folders(folder))
     labels = {name: each for dataset in datasets for name, each in dataset.labels().items()}
     title = datasets[0].manifest.about.title if len(datasets) == 1 else folder.resolve().name
@@ -48,10 +48,27 @@ def write_report(folder: Path, out: Path, *, episodes: int = 12, truth: bool = T
         episodes=episodes,
         truth=truth,
     )
-    out.parent.mkdir(parents=True, exist_ok=True)
     part = out.with_name(f".{out.name}.part")
-    part.write_bytes(text.encode("utf-8", "replace"))
+    with told_of(out):
+        part.write_bytes(text.encode("utf-8", "replace"))
     part.replace(out)
+
+
+def demand_place(out: Path) -> None:
+    """Refuse a place where no report can be, or where something else is. Raises UsageError and OSError."""
+    if out.is_dir():
+        raise UsageError(f"{out} is a folder; name the HTML file to write")
+    if out.exists():
+        with told_of(out), out.open("rb") as file:
+            begun = file.read(len(_BEGINNING))
+        if begun and begun.lower() != _BEGINNING:
+            raise UsageError(f"{out} is there and no HTML file; name another")
+    out.parent.mkdir(parents=True, exist_ok=True)
+    if not os.access(out.parent, os.W_OK | os.X_OK):
+        raise UsageError(f"{out}: nothing can be written in {out.parent}; name another")
+
+
+_BEGINNING: Final = b"<!doctype html"
 
 
 @dataclass(frozen=True, slots=True)

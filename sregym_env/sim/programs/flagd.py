@@ -14,7 +14,7 @@ import orjson
 
 from sregym_env.kube.durations import rfc3339
 from sregym_env.runtime.clock import MILLISECOND, SECOND
-from sregym_env.runtime.numbers import whole
+from sregym_env.runtime.numbers import is_whole, whole
 from sregym_env.sim.containers import view
 from sregym_env.sim.processes.context import ProcessContext
 from sregym_env.sim.programs.defaults import MIB, Quiet
@@ -99,13 +99,32 @@ def _path(ctx: ProcessContext) -> str:
 
 
 def _number(ctx: ProcessContext, option: str, default: int) -> int:
+    given = _given(ctx, option)
+    return default if given is None else whole(given, default)
+
+
+def _given(ctx: ProcessContext, option: str) -> str | None:
+    """What the command line gives to an option; None where it does not name it."""
     argv = ctx.process.argv
     for index, word in enumerate(argv):
         name, equals, given = word.partition("=")
         if name == option:
-            text = given if equals else "".join(argv[index + 1 : index + 2])
-            return whole(text, default)
-    return default
+            return given if equals else "".join(argv[index + 1 : index + 2])
+    return None
+
+
+def _misread(ctx: ProcessContext) -> str:
+    """What it says of the first port that is none; empty if all are."""
+    for option in _PORTS:
+        given = _given(ctx, option)
+        if given is not None and whole(given, 65536) > 65535:
+            cause = "value out of range" if is_whole(given) else "invalid syntax"
+            flag = "-p, --port" if option == "--port" else option
+            return f'Error: invalid argument "{given}" for "{flag}" flag: strconv.ParseUint: parsing "{given}": {cause}'
+    return ""
+
+
+_PORTS = ("--port", "--management-port", "--ofrep-port", "--sync-port")
 
 
 def _text(ctx: ProcessContext) -> str | None:
@@ -142,6 +161,10 @@ class Flagd(Quiet):
         """Read the file, print the banner, listen for evaluations, OFREP where asked for, and health."""
         ctx.set_memory(22 * MIB)
         if ctx.over_limit:
+            return
+        if wrong := _misread(ctx):
+            ctx.log(wrong)
+            ctx.exit(1)
             return
         for line in _BANNER:
             ctx.log(line)

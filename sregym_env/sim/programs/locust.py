@@ -47,8 +47,11 @@ class Locust(Quiet):
         ctx.set_memory(settings.memory)
         if ctx.over_limit:
             return
-        given = env.get("LOCUST_WEB_PORT", "8089")
-        port = whole(given, 8089)
+        if wrong := _unread(env):
+            ctx.log(f"usage: locust [options] [UserClass ...]\nlocust: error: {wrong}")
+            ctx.exit(2)
+            return
+        port = whole(env.get("LOCUST_WEB_PORT", "8089"), 8089)
         target = _TARGET.match(env.get("LOCUST_HOST", ""))
         users, spawn = (
             _number(env.get("LOCUST_USERS", "1"), 1.0),
@@ -137,6 +140,23 @@ def _settings(ctx: ProcessContext) -> Settings:
     binary = ctx.image.binaries.get(ctx.process.binary)
     found = None if binary is None else binary.settings
     return found if isinstance(found, Settings) else Settings()
+
+
+def _unread(env: Mapping[str, str]) -> str:
+    """What the parser of its arguments, which also reads the environment, says of numbers that are none; empty if all are."""
+    for variable, argument, kind in (
+        ("LOCUST_WEB_PORT", "--web-port/-P", "int"),
+        ("LOCUST_USERS", "-u/--users", "int"),
+        ("LOCUST_SPAWN_RATE", "-r/--spawn-rate", "float"),
+    ):
+        text = env.get(variable, "1").strip()
+        if text and not (_FLOAT if kind == "float" else _INT).fullmatch(text):
+            return f"argument {argument}: invalid {kind} value: '{text}'"
+    return ""
+
+
+_INT = re.compile(r"[+-]?\d{1,12}", re.ASCII)
+_FLOAT = re.compile(r"[+-]?(\d{1,12}(\.\d{0,12})?|\.\d{1,12})(e[+-]?\d{1,2})?", re.ASCII | re.IGNORECASE)
 
 
 def _number(text: str, default: float) -> float:

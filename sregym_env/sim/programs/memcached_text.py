@@ -9,7 +9,6 @@ import re
 from collections.abc import Iterator, Sequence
 
 from sregym_env.runtime.clock import SECOND
-from sregym_env.runtime.numbers import whole
 from sregym_env.sim.processes.context import ProcessContext
 
 MOST = 200
@@ -102,14 +101,30 @@ def _settings(ctx: ProcessContext) -> Iterator[tuple[str, object]]:
     yield "item_size_max", 1024 * 1024
 
 
-def _option(ctx: ProcessContext, short: str, long: str, usual: int) -> int:
-    """A number of the command line, as ``-m 64``, ``-m64`` or ``--memory-limit=64``."""
-    argv = ctx.process.argv
+def asked(argv: Sequence[str], short: str, long: str, usual: int) -> int:
+    """A number of the command line, as ``-m 64``, ``-m64`` or ``--memory-limit=64``, read as C's ``atoi`` reads: 0 for what
+    is none."""
     for index, word in enumerate(argv):
         if word in (short, long):
-            return whole("".join(argv[index + 1 : index + 2]), usual)
+            return _number("".join(argv[index + 1 : index + 2]))
         if word.startswith(f"{long}="):
-            return whole(word.partition("=")[2], usual)
-        if word.startswith(short) and word[2:].isdecimal():
-            return whole(word[2:], usual)
+            return _number(word.partition("=")[2])
+        if word.startswith(short) and not word.startswith("--"):
+            return _number(word[2:])
     return usual
+
+
+def _number(text: str) -> int:
+    found = re.match(r"\s*\+?(\d{1,9})", text, re.ASCII)
+    return int(found[1]) if found else 0
+
+
+def refused(argv: Sequence[str]) -> str:
+    """What it says of numbers with which it does not begin; empty where it does."""
+    if not asked(argv, "-c", "--conn-limit", 1024):
+        return "Maximum connections must be greater than 0"
+    return "" if asked(argv, "-t", "--threads", 4) else "Number of threads must be greater than 0"
+
+
+def _option(ctx: ProcessContext, short: str, long: str, usual: int) -> int:
+    return asked(ctx.process.argv, short, long, usual)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -70,7 +71,7 @@ class Mongod(Quiet):
         if ctx.over_limit:
             return
         version = server_version(ctx)
-        if not _configured(ctx):
+        if not _configured(ctx) or not _sized(ctx):
             return
         _announce(ctx, version)
         if _is_locked(ctx):
@@ -256,12 +257,36 @@ def _announce(ctx: ProcessContext, version: str) -> None:
     )
 
 
+CACHE_OPTION = "--wiredTigerCacheSizeGB"
+_SIZE = re.compile(r"\d{1,9}(\.\d{0,9})?|\.\d{1,9}", re.ASCII)
+
+
+def _sized(ctx: ProcessContext) -> bool:
+    """Whether the size of the cache that is asked for is a number; with another it does not start."""
+    given = _size_given(ctx.process)
+    if given is None or _SIZE.fullmatch(given):
+        return True
+    ctx.log(
+        f"Error parsing command line: the argument ('{given}') for option '{CACHE_OPTION}' is invalid\n"
+        "try 'mongod --help' for more information"
+    )
+    ctx.exit(EXIT_BAD_OPTIONS)
+    return False
+
+
+def _size_given(process: Process) -> str | None:
+    """What is given as the cache's size; None where nobody says."""
+    for index, word in enumerate(process.argv):
+        name, equals, given = word.partition("=")
+        if name == CACHE_OPTION and (equals or index + 1 < len(process.argv)):
+            return given if equals else process.argv[index + 1]
+    return None
+
+
 def _cache_wanted(process: Process) -> float | None:
     """Gigabytes that an option gives to WiredTiger's cache, 10,000 at the most; None where nobody says."""
-    if "--wiredTigerCacheSizeGB" not in process.argv[:-1]:
-        return None
-    size = process.argv[process.argv.index("--wiredTigerCacheSizeGB") + 1]
-    return min(float(size), 10_000.0) if size.replace(".", "", 1).isdecimal() else None
+    given = _size_given(process)
+    return None if given is None or not _SIZE.fullmatch(given) else min(float(given), 10_000.0)
 
 
 def _cache(ctx: ProcessContext) -> int:

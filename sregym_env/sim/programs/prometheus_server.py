@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
-from sregym_env.runtime.numbers import whole
+from sregym_env.runtime.numbers import is_whole, whole
 from sregym_env.sim.processes.context import ProcessContext
 from sregym_env.sim.programs.defaults import MIB, Quiet
 from sregym_env.sim.programs.measured import answered
@@ -37,7 +37,14 @@ class PrometheusServer(Quiet):
             return
         path = _flag(ctx, "config.file", "prometheus.yml")
         given = _flag(ctx, "web.listen-address", "0.0.0.0:9090").rpartition(":")[2]
-        port = whole(given, 9090)
+        port = whole(given or "0", 65536)
+        if port > 65535:
+            cause = (
+                f"address {given}: invalid port" if is_whole(given) else f"lookup tcp/{given}: unknown port"
+            )
+            _say(ctx, "error", f'Unable to start web listener" err="listen tcp: {cause}')
+            ctx.exit(1, delay=0.05)
+            return
         try:
             config = document(ctx.read(path))
         except (OSError, ValueError) as error:

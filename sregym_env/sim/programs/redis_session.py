@@ -18,7 +18,7 @@ from sregym_env.sim.network import addressing
 from sregym_env.sim.processes.context import ProcessContext
 from sregym_env.sim.programs import redis_memory
 from sregym_env.sim.programs.redis_memory import FULL
-from sregym_env.sim.programs.redis_settings import DEFAULTS, KNOWN, option, version
+from sregym_env.sim.programs.redis_settings import DEFAULTS, KNOWN, option, unfit, version
 from sregym_env.sim.programs.totals import rates
 
 NOAUTH = "NOAUTH Authentication required."
@@ -255,7 +255,7 @@ def _config(session: Session, rest: list[str]) -> Reply:
                 if session.valkey:
                     return Error(f"ERR Unknown option or number of arguments for CONFIG SET - '{name}'")
                 return Error(f"ERR Unsupported CONFIG parameter: {name}")
-            wrong = _unfit(name.lower(), text)
+            wrong = unfit(name.lower(), text)
             if wrong:
                 return Error(f"ERR CONFIG SET failed (possibly related to argument '{name}') - {wrong}")
             changed[name.lower()] = text
@@ -268,24 +268,6 @@ def _config(session: Session, rest: list[str]) -> Reply:
     if action == "rewrite":
         return Error("ERR The server is running without a config file")
     return Error(f"ERR Unknown subcommand or wrong number of arguments for '{rest[0]}'. Try CONFIG HELP.")
-
-
-_POLICIES = (
-    "volatile-lru", "volatile-lfu", "volatile-random", "volatile-ttl", "allkeys-lru", "allkeys-lfu", "allkeys-random",
-    "noeviction",
-)  # fmt: skip
-
-
-def _unfit(name: str, text: str) -> str:
-    """Why a value does not fit a setting; empty where it does."""
-    if name == "maxmemory-policy" and text not in _POLICIES:
-        return f"argument(s) must be one of the following: {', '.join(_POLICIES)}"
-    digits = text.lower().removesuffix("b").rstrip("kmg")
-    if name == "maxmemory" and not (digits.isdecimal() and len(digits) < 15):
-        return "argument must be a memory value"
-    if name == "maxclients" and not (text.isdecimal() and len(text) < 10):
-        return "argument couldn't be parsed into an integer"
-    return ""
 
 
 def _evict(server: ProcessContext) -> None:

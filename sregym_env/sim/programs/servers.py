@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from urllib.parse import parse_qs
 
 from sregym_env.runtime.clock import HOUR, SECOND
-from sregym_env.runtime.numbers import whole
 from sregym_env.runtime.streams import keyed_bits
 from sregym_env.sim.network import corefile
 from sregym_env.sim.processes.context import ProcessContext
@@ -30,7 +29,13 @@ class Memcached(Quiet):
         ctx.set_memory(4 * MIB)
         if ctx.over_limit:
             return
-        port = _memcached_port(ctx.process.argv)
+        if wrong := memcached_text.refused(ctx.process.argv):
+            ctx.log(wrong)
+            ctx.exit(1)
+            return
+        port = memcached_text.asked(ctx.process.argv, "-p", "--port", 11211)
+        if not port:
+            return  # it listens on no TCP port
         try:
             ctx.listen(port)
         except OSError:
@@ -50,16 +55,6 @@ class Memcached(Quiet):
     def usage(self, ctx: ProcessContext, rates: Mapping[str, float]) -> Usage:
         """Twenty microseconds of CPU per request."""
         return Usage(0.001 + 0.00002 * sum(rates.values()), ctx.process.memory)
-
-
-def _memcached_port(argv: Sequence[str]) -> int:
-    """What ``-p``, ``--port`` say; 11211 without."""
-    for index, word in enumerate(argv):
-        name, equals, value = word.partition("=")
-        if name in ("-p", "--port"):
-            given = value if equals else "".join(argv[index + 1 : index + 2])
-            return whole(given, 11211)
-    return 11211
 
 
 def filled(ctx: ProcessContext, space: str) -> bool:

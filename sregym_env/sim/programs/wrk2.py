@@ -6,7 +6,6 @@ the history of the traffic when somebody reads the log, so a steady load costs n
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 
@@ -18,14 +17,11 @@ from sregym_env.sim.dataplane.law import Law, edges
 from sregym_env.sim.dataplane.plan import Floats
 from sregym_env.sim.processes.context import ProcessContext
 from sregym_env.sim.programs.defaults import MIB, NEVER, Quiet
+from sregym_env.sim.programs.wrk2_options import options_of, said, words_in, words_of
 from sregym_env.sim.world.history import JourneyState, window
 from sregym_env.sim.world.logs import Line
 from sregym_env.sim.world.program import Call, Usage
 
-_RATE = re.compile(r"(?:-R|--rate)[ =]?(\d+)")
-_CONNECTIONS = re.compile(r"(?:-c|--connections)[ =]?(\d+)")
-_ROUND = re.compile(r"(?:-d|--duration)[ =]?(\d+)")
-_TARGET = re.compile(r"http://([A-Za-z0-9_.-]+):?(\d+)?")
 START = 0.5
 """Seconds until the first request: the shell and the script are loaded."""
 PAUSE = 1.0
@@ -40,37 +36,37 @@ class Wrk2(Quiet):
     name = "wrk2"
 
     def start(self, ctx: ProcessContext) -> None:
-        """Read the workload script; without one there is nothing to do."""
+        """Read the command line, or the one in the workload script; without one there is nothing to do."""
         ctx.set_memory(24 * MIB)
         if ctx.over_limit:
             return
-        script = self._script(ctx)
-        if isinstance(script, int):
-            ctx.exit(script)
+        words = self._words(ctx)
+        if isinstance(words, int):
+            ctx.exit(words)
             return
-        target = _TARGET.search(script)
-        if target is None:
-            ctx.log("Usage: wrk <options> <url>")
+        options = options_of(words)
+        if isinstance(options, str):
+            ctx.log(said(options))
             ctx.exit(1)
             return
-        rate, length, open_ = (each.search(script) for each in (_RATE, _ROUND, _CONNECTIONS))
         ctx.update(
-            host=target.group(1),
-            port=int(target.group(2) or 80),
-            rate=float(rate.group(1)) if rate else 100.0,
-            connections=int(open_.group(1)) if open_ else 10,
-            round=float(length.group(1)) if length else 30.0,
+            host=options.host,
+            port=options.port,
+            rate=options.rate,
+            connections=options.connections,
+            threads=options.threads,
+            round=options.duration,
         )
 
-    def _script(self, ctx: ProcessContext) -> str | int:
+    def _words(self, ctx: ProcessContext) -> list[str] | int:
+        """What stands behind ``wrk``; an exit code where nothing can be run."""
         argv = ctx.process.argv
-        words = " ".join(argv)
-        if "wrk" in argv[0] or "http://" in words:
+        if (words := words_of(argv, ctx.process.env)) is not None:
             return words
         for word in argv[1:]:
             if word.startswith("/"):
                 try:
-                    return ctx.read(word)
+                    return words_in(ctx.read(word), ctx.process.env) or []
                 except OSError:
                     ctx.log(f"{argv[0]}: {word}: No such file or directory")
                     return 127
@@ -175,12 +171,12 @@ def _result(ctx: ProcessContext, begun: int, ended: int) -> Iterator[str]:
     state, span = ctx.process.state, (ended - begun) / SECOND
     chance = Chance((ctx.world.streams.seed, "wrk2", begun))
     yield f"Running {span:.0f}s test @ http://{state['host']}:{state['port']}"
-    yield f"  3 threads and {ctx.process.state['connections']} connections"
+    yield f"  {state['threads']} threads and {state['connections']} connections"
     # The last answers of a round arrive after its end.
     count = max(round(answered - chance.unit("late") * min(3.0, answered)), 0)
     bad = min(round(failed), count)
     if count:
-        yield from _latencies(parts, answered, span, count, chance)
+        yield from _latencies(parts, answered, span, count, state["threads"], chance)
     read = max(count - bad, 0) * ANSWER_BYTES + bad * ERROR_BYTES
     yield f"  {count} requests in {span:.2f}s, {_bytes(read)} read"
     refused, cut, slow = (round(number) for number in broken.values())
@@ -199,7 +195,12 @@ ANSWER_BYTES, ERROR_BYTES = 2150.0, 260.0
 
 
 def _latencies(
-    parts: Mapping[tuple[float, float], float], total: float, span: float, count: int, chance: Chance
+    parts: Mapping[tuple[float, float], float],
+    total: float,
+    span: float,
+    count: int,
+    threads: int,
+    chance: Chance,
 ) -> Iterator[str]:
     mixture = tuple((round(weight / total, 3), *kind) for kind, weight in parts.items() if weight > 0.0)
     borders, below, mean, spread = _mixture(mixture)
@@ -213,7 +214,7 @@ def _latencies(
     yield "  Thread Stats   Avg      Stdev     99%   +/- Stdev"
     share = 100.0 * float(within[1] - within[0])
     yield f"    Latency   {_time(middle):>8}  {_time(spread):>8} {_time(found[3]):>8} {share:7.2f}%"
-    rate = count / span / 3
+    rate = count / span / threads
     wobble = max(rate, 1.0) ** 0.5 * (1.0 + 0.1 * chance.normal("wobble"))
     most = rate + 2.3 * wobble
     yield f"    Req/Sec   {rate:8.2f}  {wobble:8.2f} {most:8.2f} {68.3 + 3.0 * chance.normal('within'):7.2f}%"

@@ -51,10 +51,11 @@ def export(
 ) -> tuple[Exported, ...]:
     """Write splits of a dataset in a format, beside a report of what was lost: ``FORMAT-SPLIT.report.json``.
 
-    Without ``splits`` all that there are, except the mixed one. Raises UsageError for a format or split there is not, and
-    where no episode is wanted: what an earlier export has left stays as it was then.
+    Without ``splits`` all that there are, except the mixed one. Raises UsageError for a format or split there is not, for
+    settings that the format does not heed, and where no episode is wanted: what an earlier export has left stays as it was then.
     """
     chosen = format_named(format)
+    chosen.demand_fit(settings)
     if not splits:
         splits = [split for split in dataset.splits if split != MIXED]
     for split in splits:

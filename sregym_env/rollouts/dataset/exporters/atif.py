@@ -200,4 +200,10 @@ def _known(document: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in document.items() if value is not None}
 
 
-ATIF = Format("atif", "ATIF trajectories, a file per episode; rewards in extra", "", write)
+ATIF = Format(
+    "atif",
+    "ATIF trajectories, a file per episode; rewards in extra",
+    "",
+    write,
+    ("text_calls", "atif_version"),
+)

@@ -5,19 +5,27 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from numbers import Real
 from pathlib import Path
 from typing import Any, Literal
 
+from sregym_env.errors import UsageError, told_of
 from sregym_env.rollouts.dataset.filters import Filter
 from sregym_env.rollouts.dataset.reader import Dataset
 from sregym_env.rollouts.record import EpisodeRecord
 from sregym_env.rollouts.runner import Rollout
 
+OPTIONS: Mapping[str, str] = {
+    "text_calls": "--text-calls", "thoughts": "--drop-thoughts", "mask_errors": "--mask-errors", "margin": "--margin",
+    "pairs": "--pairs", "atif_version": "--atif-version", "minari_id": "--minari-id",
+}  # fmt: skip
+"""What settings are called on the command line."""
+
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How to export."""
+    """How to export; each format takes some of it (:attr:`Format.takes`). Raises UsageError for values there are not."""
 
     text_calls: bool = False
     """Write command lines that a policy said as text as calls of the tools ``shell`` and ``submit_*``."""
@@ -32,6 +40,26 @@ class Settings:
     atif_version: Literal["1.7", "1.8"] = "1.7"
     minari_id: str = ""
     """Of a Minari dataset, e.g. ``sregym/suite/expert-v0``."""
+
+    def __post_init__(self) -> None:
+        for name, choices in _CHOICES.items():
+            if (value := getattr(self, name)) not in choices:
+                raise UsageError(f"{name} is {' or '.join(map(repr, choices))}, not {value!r}")
+        if not isinstance(self.margin, Real) or not 0.0 <= self.margin < float("inf"):
+            raise UsageError(f"margin must be a number from 0 on, not {self.margin!r}")
+
+    def changed(self) -> tuple[str, ...]:
+        """The settings that are not as they usually are."""
+        return tuple(each.name for each in fields(self) if getattr(self, each.name) != each.default)
+
+
+_CHOICES: Mapping[str, tuple[object, ...]] = {
+    "text_calls": (False, True),
+    "thoughts": ("keep", "drop"),
+    "mask_errors": (False, True),
+    "pairs": ("best", "all"),
+    "atif_version": ("1.7", "1.8"),
+}
 
 
 @dataclass(slots=True)
@@ -97,14 +125,28 @@ class Format:
     suffix: str
     """Of the file; empty where it is a folder."""
     write: Write
+    takes: tuple[str, ...] = ()
+    """The settings that it heeds."""
     privileged: bool = False
     """Whether what is written tells the answer."""
+
+    def demand_fit(self, settings: Settings) -> None:
+        """Refuse what this format would not heed. Raises UsageError."""
+        stray = [each for each in settings.changed() if each not in self.takes]
+        if stray:
+            taken = f"it takes {', '.join(map(_named, self.takes))}" if self.takes else "it takes no settings"
+            raise UsageError(f"format {self.name} does not heed {', '.join(map(_named, stray))}; {taken}")
+
+
+def _named(setting: str) -> str:
+    return f"{setting} ({OPTIONS[setting]})"
 
 
 def row_format(
     name: str,
     description: str,
     row: Callable[[EpisodeRecord, Settings, Losses], dict[str, Any] | None],
+    takes: tuple[str, ...],
 ) -> Format:
     """A format with one line of JSON per episode; a row of None leaves the episode out."""
 
@@ -112,14 +154,14 @@ def row_format(
         rows = (row(record, settings, losses) for record in source.records())
         return write_rows(path, (each for each in rows if each is not None))
 
-    return Format(name, description, ".jsonl", write)
+    return Format(name, description, ".jsonl", write, takes)
 
 
 def write_rows(path: Path, rows: Iterable[Mapping[str, Any]]) -> int:
     """Lines of JSON, in a file that is there when it is complete; how many."""
     temporary = path.with_name(f".{path.name}.new")
     number = 0
-    with temporary.open("w", encoding="utf-8") as file:
+    with told_of(path), temporary.open("w", encoding="utf-8") as file:
         for each in rows:
             file.write(json.dumps(each, ensure_ascii=False, separators=(",", ":")) + "\n")
             number += 1

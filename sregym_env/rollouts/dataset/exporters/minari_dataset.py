@@ -89,5 +89,9 @@ def _observations(record: EpisodeRecord) -> list[str]:
 
 
 MINARI = Format(
-    "minari", "A Minari dataset: texts as observations and actions (needs minari[arrow])", "", write
+    "minari",
+    "A Minari dataset: texts as observations and actions (needs minari[arrow])",
+    "",
+    write,
+    ("minari_id",),
 )

@@ -82,4 +82,9 @@ def _read(message: Mapping[str, Any]) -> Message:
     )
 
 
-OPENAI = row_format("openai", "OpenAI chat fine-tuning: messages and tools, arguments as JSON strings", row)
+OPENAI = row_format(
+    "openai",
+    "OpenAI chat fine-tuning: messages and tools, arguments as JSON strings",
+    row,
+    ("text_calls", "thoughts", "mask_errors"),
+)

@@ -61,4 +61,10 @@ def _message(message: Message, model: str | None) -> dict[str, Any]:
     return told
 
 
-SESSIONS = Format("sessions", "Session traces that the Hugging Face Hub shows, a file per episode", "", write)
+SESSIONS = Format(
+    "sessions",
+    "Session traces that the Hugging Face Hub shows, a file per episode",
+    "",
+    write,
+    ("text_calls",),
+)

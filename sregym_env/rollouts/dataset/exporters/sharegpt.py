@@ -98,4 +98,5 @@ SHAREGPT = Format(
     "ShareGPT for LLaMA-Factory: conversations in strict alternation, and dataset_info.json",
     ".jsonl",
     write,
+    ("text_calls", "thoughts"),
 )

@@ -41,5 +41,5 @@ TASKS = Format(
     "Tasks for GRPO: prompt, seed, and the problem and configuration to reset with",
     ".jsonl",
     write,
-    True,
+    privileged=True,
 )

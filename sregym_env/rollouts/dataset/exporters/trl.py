@@ -127,10 +127,16 @@ def _message(message: Message, settings: Settings, losses: Losses) -> dict[str, 
     return told
 
 
-TRL_SFT = row_format("trl", "TRL supervised fine-tuning: messages and tools, arguments as objects", row)
+TRL_SFT = row_format(
+    "trl",
+    "TRL supervised fine-tuning: messages and tools, arguments as objects",
+    row,
+    ("text_calls", "thoughts"),
+)
 TRL_PREFERENCE = Format(
     "trl-preference",
     "TRL preference pairs: prompt, chosen, rejected, of groups that began in one state",
     ".jsonl",
     write_preferences,
+    ("text_calls", "thoughts", "margin", "pairs"),
 )

@@ -54,3 +54,16 @@ DRIVERS: Mapping[str, Driver] = {
     "thrift-lua": ThriftLua(),
 }
 """Client libraries by the name that peers use."""
+
+SPOKEN: Mapping[str, str] = {
+    **dict.fromkeys(("fetch", "go-http", "openai-python", "reqwest"), "http"),
+    **dict.fromkeys(("gomemcache", "libmemcached"), "memcached"),
+    **dict.fromkeys(("grpc-go", "grpc-go-status", "grpc-js", "grpc-python"), "grpc"),
+    **dict.fromkeys(("mgo", "mongo-c-driver"), "mongodb"),
+    **dict.fromkeys(("go-redis", "redis-plus-plus", "stackexchange-redis"), "redis"),
+    **dict.fromkeys(("confluent-kafka", "kafka-clients", "sarama"), "kafka"),
+    **dict.fromkeys(("lib-pq", "npgsql", "psycopg2"), "postgresql"),
+    **dict.fromkeys(("thrift-cpp", "thrift-lua"), "thrift"),
+    "openfeature": "flagd",
+}
+"""What client libraries speak: a protocol of services, or that of a store. ``given`` and ``resolver`` say nothing to anybody."""
