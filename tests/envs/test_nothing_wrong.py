@@ -180,6 +180,7 @@ def test_whoever_changes_something_has_done_harm(healthy: SREGymEnv, deed: str) 
     )
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("mode", ["proactive", "reactive"])
 @pytest.mark.parametrize("id", IDS)
 def test_users_are_served_when_the_agent_is_called_and_stay_so(id: str, mode: str) -> None:

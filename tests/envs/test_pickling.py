@@ -80,8 +80,13 @@ def ended_elsewhere(data: bytes) -> list[Any]:
     return ended(env)
 
 
-def test_an_episode_ends_in_another_process_as_its_twin_does_here() -> None:
-    here = {name: begun(name) for name in PROBLEMS}
+@pytest.mark.parametrize(
+    "names",
+    [[*PROBLEMS][::2], pytest.param([*PROBLEMS][1::2], marks=pytest.mark.exhaustive)],
+    ids=" ".join,
+)
+def test_an_episode_ends_in_another_process_as_its_twin_does_here(names: list[str]) -> None:
+    here = {name: begun(name) for name in names}
     sent = [pickle.dumps(env) for env in here.values()]
     with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as other:
         theirs = list(other.map(ended_elsewhere, sent))

@@ -93,12 +93,12 @@ _PROBLEMS = (
 )
 
 
-def parts() -> list[Part]:
-    """24 episodes in which every problem is played three times from one staged variant, so that threads share
+def parts(times: int) -> list[Part]:
+    """Episodes in which every problem is played so many times from one staged variant, so that threads share
     what is kept; half of them by the shell's policy."""
     policies: tuple[type[Any], ...] = (ShellPolicy, ExpertPolicy, ShellPolicy, RandomPolicy)
     made = []
-    for number in range(24):
+    for number in range(8 * times):
         problem, seed = _PROBLEMS[number % 8], 8 * (number // 8) + number % 2
         arguments = {"problem": problem, "noise": number % 3 == 2}
         made.append(Part(policies[(number + number // 8) % 4], seed, arguments))
@@ -123,8 +123,9 @@ def restless() -> Iterator[None]:
         sys.setswitchinterval(usual)
 
 
-def test_episodes_in_threads_equal_their_serial_twins(restless: None) -> None:
-    episodes = parts()
+@pytest.mark.parametrize("times", [2, pytest.param(3, marks=pytest.mark.exhaustive)])
+def test_episodes_in_threads_equal_their_serial_twins(restless: None, times: int) -> None:
+    episodes = parts(times)
     forget()
     alone = [part.play() for part in episodes]
     forget()

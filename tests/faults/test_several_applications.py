@@ -402,7 +402,10 @@ def test_an_episode_asks_which_is_meant_and_understands_it_then(env: SREGymEnv) 
     assert 0.0 < share < travelled.episode.terms_total["mitigation"]
 
 
-@pytest.mark.parametrize("style", ["direct", "thorough", "dead_ends"])
+@pytest.mark.parametrize(
+    "style",
+    ["thorough", *(pytest.param(style, marks=pytest.mark.exhaustive) for style in ("direct", "dead_ends"))],
+)
 @pytest.mark.parametrize("id", BOTH)
 def test_the_expert_solves_it(id: str, style: str) -> None:
     record = run_episode(

@@ -78,7 +78,7 @@ IGNORANT: dict[str, Callable[[App], str]] = {
 def test_answers_that_know_nothing_earn_next_to_nothing(attack: str) -> None:
     for number, truth in enumerate(one_of_each()):
         answer = IGNORANT[attack](app_of(truth))
-        if len(answer) >= 5_000 and number % 7:
+        if number % (1 if len(answer) < 5_000 else 7 if len(answer) < 500_000 else 35):
             continue  # the long ones take long to read
         grade = graded(answer, truth)
         assert not grade.passed, told(grade)

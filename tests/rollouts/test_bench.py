@@ -121,7 +121,7 @@ def test_no_checkout_borrows_from_another(monkeypatch: pytest.MonkeyPatch) -> No
 
 SLOW = (
     "memory", "first_deploy", "first_base", "shop.deploy", "shop.base", "idle", "bases", "large.deploy", "large.list", "large.describe",
-    "signals.month",
+    "signals.month", "shop.reset",
 )  # fmt: skip
 
 

@@ -137,15 +137,15 @@ def test_bare_command_lines_are_the_same_episode_without_thoughts() -> None:
 def test_mixed_draws_every_style_and_no_two_openings_need_be_alike() -> None:
     env = SREGymEnv("network_policy_block", raise_errors=True)
     first, lengths = Counter[str](), set[int]()
-    for seed in range(24):
+    for seed in range(12):
         observation, info = env.reset(seed=seed)
         expert = ExpertPolicy(calls="text")
         expert.begin(env, observation, seed)
         first[str(expert.act(observation, info))] += 1
-    for seed in range(6):
+    for seed in range(4):
         lengths.add(len(played(problem("network_policy_block"), seed).steps))
-    assert len(first) >= 12
-    assert first.most_common(1)[0][1] <= 6
+    assert len(first) >= 6
+    assert first.most_common(1)[0][1] <= 4
     assert len(lengths) > 2
 
 
