@@ -29,7 +29,7 @@ thorough: $(READY)  ## Run the tests, every row of every table (an hour or two).
 	$(SUITE) -m 'not ray'
 
 ray: $(READY)  ## Run the tests that begin Ray clusters of their own: workers killed, runs resumed, bulk generation.
-	$(BIN)/python -m pytest -m ray tests/rollouts tests/cli tests/examples
+	RAY_worker_niceness=0 $(BIN)/python -m pytest -m ray --durations=12 --durations-min=5 tests/rollouts tests/cli tests/examples
 
 check: $(READY)  ## Format, lint, types, layers, import cycles.
 	$(BIN)/ruff format --check .

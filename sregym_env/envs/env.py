@@ -131,6 +131,8 @@ class SREGymEnv(gymnasium.Env[str, str]):
         _refuse_unknown(unknown)
         one_of("split", split, (None, *SPLITS))
         one_of("split_by", split_by, WAYS)
+        if split is None and split_by != "family":
+            raise UsageError(f"split_by={split_by!r} says how a split is made: pass split= as well")
         obs_chars = whole("obs_chars", obs_chars, MIN_OBSERVATION_CHARS)
         if render_mode not in (None, "ansi"):
             raise UsageError(f"no render mode {render_mode!r}; there is ansi")

@@ -88,8 +88,10 @@ OBJECTS: Mapping[str, str] = {
     "address_key": r"(?!localhost)[a-z_]{3,}(?:address|addr|url|uri|host|dsn)|(?:data ?base |mongo\w* |db |server |host )?(?:addresses|address|addr|host name|url|uri|connection string|endpoint)",
     "secret": r"secrets?(?: ?key ?ref)?|secretkeyref|credentials? secret",
     "named_key": r"(?!localhost)[a-z_]{3,}(?:address|addr|url|uri|host|dsn)",
-    "flag": r"(?:feature |config(?:uration)? )?(?:flags?|toggles?|feature gates?|feature switch(?:es)?)|feature-flag\w*"
-    r"|switch(?:es)?(?! (?:to|over|from|of|back|was made)\b)|knob|option",
+    # Not those of a command line.
+    "flag": r"(?<!unknown )(?<!invalid )(?<!obsolete )(?<!deprecated )(?<!unsupported )(?<!unrecogni[sz]ed )(?<!removed )(?<!command-line )(?<!command line )(?<!kubelet )"
+    r"(?:(?:feature |config(?:uration)? )?(?:flags?|toggles?|feature gates?|feature switch(?:es)?)|feature-flag\w*"
+    r"|switch(?:es)?(?! (?:to|over|from|of|back|was made)\b)|knob|option)(?!:? -{1,2}\w| (?:that was |which was |that has been )?removed\b| (?:that|which) (?:it|this \w+|the kubelet) no longer\b)",
     "named_variable": r"[a-z]+(?:_[a-z]+)*_(?:addr|address|port|host|url|uri|endpoint|string|suffix)",
     "variable": r"[a-z]+(?:_[a-z]+)*_(?:version|enabled|flag|feature|mode|backend)|env(?:ironment)?(?: ?var(?:iable)?s?)?|variables?|env vars?",
     # probes
@@ -444,7 +446,7 @@ ACTS: Mapping[str, str] = {
     "time_service": r"chronyd?(?:\.service)?|ntpd?|(?:systemd-)?timesyncd|(?:time|clock|ntp)[ -]?(?:sync\w*|service|daemon|keep(?:er|ing))(?: (?:service|daemon|unit))?|network time(?: protocol)?|(?:service|daemon) that (?:keeps|sets) the (?:time|clock)",
     "time_service_ended": r"stopped|masked|disabled|inactive|dead|(?:is|was|has been|been) (?:off|switched off|turned off|down)|not (?:been )?(?:running|started|active|enabled)|(?:does|do|did|will|can|could)(?: not|n't|not) (?:run|start)|isn't running|no longer (?:runs|running)|turned off|switched off|shut (?:off|down)",
     "clock_drift": r"clock[ -](?:skew|drift)\w*|(?:skew|drift)(?:ed|ing)? (?:of |in )?(?:the |its |that )?(?:\w+ )?clocks?|time (?:skew|drift)",
-    "kubelet_ended": r"kubelets?(?:['’]s)?(?:\.service)?,?(?: [^\s.;]+){0,12}? (?:stopped|inactive|not (?:been )?running|not (?:been )?started|(?:does|do|did|will|can|could|would)(?: not|n't|not) (?:start|come up|run|boot)|isn't running|aren't running|fails? to (?:start|come up|boot)|failing to (?:start|come up)"
+    "kubelet_ended": r"kubelets?(?:['’]s)?(?:\.service)?,?(?: [^\s;]*[^\s.;]){0,12}? (?:stopped|inactive|not (?:been )?running|not (?:been )?started|(?:does|do|did|will|can|could|would)(?: not|n't|not) (?:start|come up|run|boot)|isn't running|aren't running|fails? to (?:start|come up|boot)|failing to (?:start|come up)"
     r"|(?:cannot|can't|won't|refuses to|unable to) (?:start|come up|run|boot)|crash(?:es|ed|ing)?|crash-?loop\w*|exit(?:s|ed|ing)?|dead|died|dies|down|killed|disabled|masked|keeps? (?:restarting|dying|failing)|flaps|restart(?:s|ing)? (?:in a )?loop\w*|shut down|off|terminat\w+|quits?|aborts?)"
     r"|(?:stopped|dead|crash\w*|failed|failing|disabled|masked|inactive|broken) (?:\S+ ){0,2}kubelets?|(?:stops?|stopped|killed|disabled|masked) (?:\S+ ){0,2}kubelet|no (?:running )?kubelets?|without (?:a )?(?:running )?kubelets?",
     "node_dead": r"[\w-]*workers?-?\d*,? (?:powered (?:off|down)|without power|off-?line|not ?-?ready|dead|down|dark)|(?:nodes?|machines?|hosts?|[\w-]*workers?-?\d*|kubelets?|server|box),?(?: \S+){0,3} (?:is|are|was|went|has gone|has been|have been|goes|stands) (?:\w+ )?(?:down|dead|off-?line|powered (?:off|down)|not ?-?ready|unreachable|lost|silent|switched off|without power)"

@@ -19,7 +19,17 @@ from sregym_env.rewards import upkeep
 from sregym_env.rewards.baseline import SYSTEM_NAMESPACES, Called, PodAtCall
 from sregym_env.rewards.checks import current
 from sregym_env.rewards.doings import Change, added, ended
-from sregym_env.rewards.objects import PRIORITY, Objects, controlled, desired, named, pod_spec, shown, sources
+from sregym_env.rewards.objects import (
+    PRIORITY,
+    Objects,
+    controlled,
+    desired,
+    has_ended,
+    named,
+    pod_spec,
+    shown,
+    sources,
+)
 from sregym_env.rewards.verdict import Check, Harm
 
 TOLERATED: Mapping[str, int] = {"changed": 2, "restarted": 4, "left": 3}
@@ -135,8 +145,9 @@ def _left(
             continue
         yield named(key)
         yield from [f"a pod of {named(key)}"] * (_replicas(obj) - 1)
-        # What is everybody's is nobody's to add to, and what lies elsewhere is looked after by nobody.
-        if not key[1] or _foreign(world, key):
+        # What is everybody's is nobody's to add to, and what lies elsewhere is looked after by nobody. A pod that has ended,
+        # as `kubectl debug` leaves it, does nothing any more.
+        if (not key[1] or _foreign(world, key)) and not has_ended(obj):
             grave.append(f"{named(key)} is left to others")
 
 

@@ -44,6 +44,11 @@ def pod_spec(obj: Manifest) -> Manifest:
     return (template(obj) or {}).get("spec") or {}
 
 
+def has_ended(obj: Manifest) -> bool:
+    """Whether an object is a pod of which nothing runs any more, or will again."""
+    return obj.get("kind") == "Pod" and (obj.get("status") or {}).get("phase") in ("Succeeded", "Failed")
+
+
 def containers(spec: Manifest) -> dict[str, Manifest]:
     """The main containers by name."""
     return {container["name"]: container for container in spec.get("containers") or ()}

@@ -26,6 +26,7 @@ from sregym_env.rewards.objects import (
     Objects,
     containers,
     every_container,
+    has_ended,
     named,
     pod_spec,
     shown,
@@ -245,7 +246,7 @@ def _privileges(
             yield from (f"{named(key)}: {what}" for what in _slackened(before, now))
     for key, obj in added.items():
         if template(obj) is not None:
-            yield from (f"{named(key)}: {what}" for what in sorted(powers(obj)))
+            yield from (f"{named(key)}: {what}" for what in sorted(powers(obj)) if not has_ended(obj))
         elif key[0] in BINDINGS:
             yield f"{named(key)}: a new binding"
 

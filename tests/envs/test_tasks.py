@@ -121,6 +121,11 @@ def test_an_environment_keeps_to_its_split() -> None:
         SREGymEnv(problems=["wrong_bin_usage"], split="test")
 
 
+def test_how_a_split_is_made_belongs_to_a_split() -> None:
+    with pytest.raises(UsageError, match=r"split_by='target' says how a split is made: pass split= as well"):
+        SREGymEnv(fault="scale_to_zero", split_by="target")
+
+
 def test_a_fault_without_a_target_is_drawn_by_the_seed() -> None:
     env = SREGymEnv(fault="scale_to_zero", split="test", split_by="target", raise_errors=True)
     targets = set()

@@ -61,3 +61,38 @@ def test_who_names_the_machine_and_what_is_wrong_with_it_passes(pair: tuple[str,
 def test_who_names_something_else_does_not(pair: tuple[str, str], text: str) -> None:
     told, truth = _told(pair, text)
     assert not SpecJudge().grade(told, [truth], APP).passed
+
+
+CRASHED = (
+    ("The kubelets of nodes {r} and {o} do not start: /var/lib/kubelet/kubeadm-flags.env contains the unknown flag --network-plugin=cni.", True),
+    ("On nodes {r} and {o} the kubelet exits at start: unknown flag --network-plugin", True),
+    ("kubelet.service is failing on {r}, {o} (exit 1, failed to parse kubelet flag: unknown flag: --network-plugin).", True),
+    ("The kubelet on {r} and {o} fails to start due to an obsolete option --network-plugin=cni in kubeadm-flags.env.", True),
+    ("Nodes {r} and {o}: the kubelet is in a restart loop: --network-plugin is an option that it no longer accepts.", True),
+    ("The kubelets of {r} and {o} do not start.", True),
+    ("The feature flag --network-plugin of {c} is switched on.", False),
+    ("{r} and {o} have an unknown flag.", False),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "names",
+    [("sre-worker2", "sre-worker3"), ("heronkubw010.internal", "heronkubw011.internal")],
+    ids=" ".join,
+)
+@pytest.mark.parametrize(("text", "right"), CRASHED)
+def test_kubelets_are_heard_of_whatever_their_machines_are_called(
+    names: tuple[str, str], text: str, right: bool
+) -> None:
+    inventory = inventory_of(APP.name)
+    assert not isinstance(inventory, AppError)
+    bound = declaration("kubelet_does_not_run").bind(inventory, "workers").spec
+    machines = ", ".join(names)
+    changes = {
+        "aliases": (*names, "kubelet"),
+        "resource_name": names[0],
+        "cause": bound.cause.replace("sre-worker, sre-worker2, sre-worker3", machines),
+    }
+    truth = bound.model_copy(update=changes)
+    told = text.format(r=names[0], o=names[1], c=truth.components[0])
+    assert SpecJudge().grade(told, [truth], APP).passed is right

@@ -9,11 +9,11 @@ import pytest
 
 from sregym_env.cluster.identity import ADMIN
 from sregym_env.kube.durations import parse_rfc3339
-from sregym_env.runtime.clock import DAY, SECOND
+from sregym_env.runtime.clock import DAY, MINUTE, SECOND
 from sregym_env.sim import apiserver
 from sregym_env.sim.bringup.deploy import bare_cluster
 from sregym_env.sim.embedded import EmbeddedWorld
-from sregym_env.sim.machines import power
+from sregym_env.sim.machines import nodes, power
 from sregym_env.tools.workstation import Workstation
 from tests.sim.kubelet_world import condition
 
@@ -115,6 +115,25 @@ def test_reboots_add_up_and_each_has_its_own_boot_id(world: EmbeddedWorld) -> No
         seen.add(node(world)["status"]["nodeInfo"]["bootID"])
     assert len(seen) == 3
     assert {container["restartCount"] for container in containers(world, here=True)} == {2}
+
+
+def test_a_kubelet_that_starts_again_is_no_reboot_and_its_silence_is_dated(world: EmbeddedWorld) -> None:
+    boot = node(world)["status"]["nodeInfo"]["bootID"]
+    # As in a world that bears other names than the one it was made of: what the machine told is what it told.
+    world.store.put(
+        "nodes", {**node(world), "status": {**node(world)["status"], "nodeInfo": {"bootID": "told"}}}
+    )
+    world.advance(3 * DAY / 1_000_000)
+    silent = world.now()
+    nodes.stop(world, NODE)
+    world.advance(600.0)
+    unknown = condition(world.cluster.get("nodes", NODE), "Ready")
+    assert unknown["reason"] == "NodeStatusUnknown"
+    assert silent - 5 * MINUTE <= parse_rfc3339(unknown["lastHeartbeatTime"]) <= silent
+    nodes.start(world, NODE)
+    world.advance(10.0)
+    assert node(world)["status"]["nodeInfo"]["bootID"] == "told" != boot
+    assert "Rebooted" not in [event["reason"] for event in world.cluster.list("events", "default")]
 
 
 def test_another_reboot_during_a_reboot_is_the_same_one(world: EmbeddedWorld) -> None:

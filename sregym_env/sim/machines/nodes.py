@@ -216,11 +216,11 @@ def _present_node(world: SimWorld, node: Manifest) -> Manifest:
             node = _with_revision(node, renewed.revision)
     conditions = []
     for condition in status.get("conditions", ()):
-        if condition.get("reason") != "NodeStatusUnknown":
-            changed = parse_rfc3339(condition["lastTransitionTime"])
-            # A change is posted at once, whenever the next report is due.
-            condition = {**condition, "lastHeartbeatTime": rfc3339(max(heartbeat, changed))}
-        conditions.append(condition)
+        # A change is posted at once, whenever the next report is due; that nothing is known of it any more nobody has posted.
+        unknown = condition.get("reason") == "NodeStatusUnknown"
+        posted = condition.get("lastHeartbeatTime") if unknown else condition["lastTransitionTime"]
+        told = max(heartbeat, parse_rfc3339(posted) if posted else 0)
+        conditions.append({**condition, "lastHeartbeatTime": rfc3339(told)})
     return {**node, "status": {**status, "conditions": conditions, "images": _images(world, name)}}
 
 
@@ -311,8 +311,8 @@ def _report_ready(world: SimWorld, node: Manifest) -> None:
     name = node["metadata"]["name"]
     status = node.get("status") or {}
     info = status.get("nodeInfo") or {}
-    booted = boot_id(world, name)
-    rebooted = info.get("bootID") not in (None, booted)
+    rebooted = world.memory.pop(f"{kubelet_unit.UNTOLD}{name}", False)
+    booted = boot_id(world, name) if rebooted else info.get("bootID")
     known = {condition["type"]: condition for condition in status.get("conditions", ())}
     now = rfc3339(world.now())
     conditions = []

@@ -33,6 +33,8 @@ FIRST_BOOT = 71 * SECOND
 """From the start of a new machine's kernel until its node is known."""
 FIRST_START = FIRST_BOOT - 3 * SECOND
 """From the same to the start of its kubelet."""
+UNTOLD = "node.boot_untold:"
+"""``world.memory`` key of machines that have booted, of which no kubelet has told yet."""
 BOOTED = "node.booted:"
 """``world.memory`` key of when a machine has booted anew."""
 BOOTS, BOOTS_KEPT = "node.boots:", 8
@@ -137,6 +139,7 @@ def boot(world: SimWorld, node: str) -> None:
     """The machine has booted: what is enabled is started."""
     time = world.now() - AFTER_BOOT
     world.memory[f"{BOOTED}{node}"] = time
+    world.memory[f"{UNTOLD}{node}"] = True
     world.memory[f"{BOOTS}{node}"] = (*boots(world, node), time)[-BOOTS_KEPT:]
     unit = of(world, node)
     if unit == Unit() and complaint(world, node) == "":
