@@ -23,7 +23,7 @@ from sregym_env.sim.bringup.plan import PUBLISHED, cluster_of
 from sregym_env.sim.bringup.renewal import _DECLARED, _PARTS, Renewal, prepared, renewed
 from sregym_env.sim.bringup.renewal.identities import Drawn
 from sregym_env.sim.embedded import EmbeddedWorld
-from sregym_env.sim.network.addressing import present
+from sregym_env.sim.network.addressing import inquiring, learned, note, present
 from sregym_env.sim.network.connections import connect
 from sregym_env.sim.world import SimWorld
 from sregym_env.tools.workstation import Workstation
@@ -52,6 +52,20 @@ def chance(number: int = 1) -> Chance:
 
 
 # --- the state ------------------------------------------------------------------------------------------------
+
+
+def test_what_one_of_them_finds_out_no_other_knows(renewal: Renewal) -> None:
+    """Also where they begin as the very same: nothing that was known had a name in it."""
+    kept = replace(present(renewal.world), cache={}, seen={}, found={})
+    renewal.world.view = kept
+    again = prepared(renewal.world)
+    again.world.view = kept
+    one, other = (again.draw(chance(number)) for number in (1, 2))
+    with inquiring(one):
+        note(one, "ground")
+    learned(one, ("what", "they", "want"), lambda: "peace")
+    assert present(one).cache and present(one).seen
+    assert not present(other).cache and not present(other).seen and not kept.cache and not kept.seen
 
 
 def test_with_its_own_identities_a_world_is_the_same(renewal: Renewal) -> None:

@@ -71,7 +71,10 @@ class Renewal:
         kept = self.world
         # What is the very same is shared, and the world's to copy before it writes.
         tables = {name: table for name, table in tables.items() if table is not kept.store.tables[name]}
-        view = parts["view"]
+        # What each finds out besides is its own, also where it begins as the very same.
+        view = replace(
+            parts["view"], cache=dict(parts["view"].cache), seen=dict(parts["view"].seen), found={}
+        )
         parts = {name: part for name, part in parts.items() if part is not getattr(kept, name)}
         parts["view"] = view
         if "_app" in parts:
