@@ -294,7 +294,7 @@ def alive(server: ProcessContext, identity: str) -> bool:
 
 def _client(session: Session, rest: list[str]) -> Reply:
     server = session.server
-    action = rest[0].lower()
+    action, mine = rest[0].lower(), option(server, "port")
     if action == "list":
         lines = []
         known: Mapping[str, int] = server.process.state.get("clients", {})
@@ -303,20 +303,23 @@ def _client(session: Session, rest: list[str]) -> Reply:
             ip = server.world.processes[(uid, container)].ip
             port = 40000 + keyed_bits(each) % 20000
             age = (server.now() - known[each]) // SECOND
-            lines.append(_line(number, f"{ip}:{port}", age, "hget", f"{container}-{uid[:5]}"))
-        lines.append(_line(len(lines) + 9, "127.0.0.1:55420", 0, "client|list", ""))
+            name = f"{container}-{uid[:5]}"
+            lines.append(_line(number, mine, f"{ip}:{port}", age, "hget", name, server.process.ip))
+        lines.append(_line(len(lines) + 9, mine, "127.0.0.1:55420", 0, "client|list", ""))
         return Status("\n".join(lines) + "\n")
     if action in ("id", "getname", "info"):
-        return 9 if action == "id" else Status(_line(9, "127.0.0.1:55420", 0, f"client|{action}", ""))
+        return 9 if action == "id" else Status(_line(9, mine, "127.0.0.1:55420", 0, f"client|{action}", ""))
     if action == "kill":
         server.update(clients={})
         return Status("OK")
     return Error(f"ERR unknown subcommand '{rest[0]}'. Try CLIENT HELP.")
 
 
-def _line(number: int, address: str, age: int, command: str, name: str) -> str:
+def _line(
+    number: int, port: str, address: str, age: int, command: str, name: str, own: str = "127.0.0.1"
+) -> str:
     return (
-        f"id={number} addr={address} laddr=127.0.0.1:6379 fd={number + 5} name={name} age={age} idle=0 flags=N db=0 sub=0 "
+        f"id={number} addr={address} laddr={own}:{port} fd={number + 5} name={name} age={age} idle=0 flags=N db=0 sub=0 "
         f"psub=0 ssub=0 multi=-1 watch=0 qbuf=0 qbuf-free=20474 argv-mem=10 multi-mem=0 rbs=1024 rbp=0 obl=0 oll=0 omem=0 "
         f"tot-mem=22306 events=r cmd={command} user=default redir=-1 resp=2"
     )

@@ -129,6 +129,8 @@ def test_a_limit_of_its_own_protects_the_server(world: EmbeddedWorld, policy: st
 
 def test_clients_are_the_processes_that_run(world: EmbeddedWorld) -> None:
     lines = cli(world, "CLIENT", "LIST").stdout.split("\n")
+    # Where each has arrived: the cart over the network, the console over loopback.
+    assert f" laddr={server(world).process.ip}:6379 " in lines[0] and " laddr=127.0.0.1:6379 " in lines[1]
     address = world.cluster.get("pods", shop.pod(world, "cart"), shop.NS)["status"]["podIP"]
     assert sum(f"addr={address}:" in line for line in lines) == 1
     world.cluster.patch("deployments.apps", "cart", {"spec": {"replicas": 0}}, namespace=shop.NS)
