@@ -14,6 +14,7 @@ from sregym_env.sim import apiserver
 from sregym_env.sim.bringup.deploy import bare_cluster
 from sregym_env.sim.embedded import EmbeddedWorld
 from sregym_env.sim.machines import nodes, power
+from sregym_env.sim.programs.machine import kubelet_unit
 from sregym_env.tools.workstation import Workstation
 from tests.sim.kubelet_world import condition
 
@@ -133,6 +134,21 @@ def test_a_kubelet_that_starts_again_is_no_reboot_and_its_silence_is_dated(world
     nodes.start(world, NODE)
     world.advance(10.0)
     assert node(world)["status"]["nodeInfo"]["bootID"] == "told" != boot
+    assert "Rebooted" not in [event["reason"] for event in world.cluster.list("events", "default")]
+
+
+def test_who_registers_anew_has_told_of_his_boot(world: EmbeddedWorld) -> None:
+    nodes.stop(world, NODE)
+    world.cluster.delete("nodes", NODE)
+    world.advance(60.0)
+    kubelet_unit.boot(world, NODE)
+    nodes.start(world, NODE)
+    world.advance(60.0)
+    assert condition(node(world), "Ready")["status"] == "True"
+    nodes.stop(world, NODE)
+    world.advance(10.0)
+    nodes.start(world, NODE)
+    world.advance(10.0)
     assert "Rebooted" not in [event["reason"] for event in world.cluster.list("events", "default")]
 
 

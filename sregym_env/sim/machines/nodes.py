@@ -301,7 +301,8 @@ def start(world: SimWorld, name: str) -> None:
     if node is not None:
         _report_ready(world, node)
     elif machine is not None:
-        # A kubelet whose Node somebody has deleted registers it anew.
+        # A kubelet whose Node somebody has deleted registers it anew, with the boot that it finds.
+        world.memory.pop(f"{kubelet_unit.UNTOLD}{name}", None)
         create(world, machine)
     world.touch()
     wake_node(world, name)
