@@ -317,7 +317,7 @@ _ALL = (
         ),
         valued=("VALUE absent|lack|misnamed !command|image|port",),
         unlike=(
-            "config_key|address_key|named_key present = /3",
+            "config_key|address_key|named_key present = /3 !others",
             "config_key|address_key|named_key|config its_value /12",
         ),
         kinds=("ConfigMap",),
@@ -349,10 +349,10 @@ _ALL = (
             "lack >variable|named_variable !configmap|config|flag /6",
         ),
         valued=("VALUE absent|lack|misnamed !command|image|port|configmap",),
-        unlike=("variable|named_variable present = /3",),
+        unlike=("variable|named_variable present = /3 !others",),
         kinds=("Deployment",),
         kin=("wrong_variable",),
-        through=("missing_config_key", "missing_service"),
+        through=("missing_config_key", "missing_service", "wrong_variable"),
     ),
     Mechanism(
         "wrong_variable",
@@ -562,9 +562,10 @@ _ALL = (
         "resources",
         ("collector low|number|wrong|changed|contrast|unbounded|cpu|throttled !memory_limit",),
         valued=("VALUE collector",),
-        unlike=("collector unset = /2",),
+        unlike=("collector unset = /2", "collector absent = /4"),
         kinds=("Deployment",),
-        through=("cpu_throttling",),
+        kin=("wrong_variable",),
+        through=("cpu_throttling", "wrong_variable", "missing_variable"),
     ),
     Mechanism(
         "quota_blocks_pods",
@@ -602,7 +603,7 @@ _ALL = (
         ),
         valued=("VALUE internal_traffic|same_node",),
         kinds=("Service",),
-        through=("network_policy_isolation",),
+        through=("network_policy_isolation", "stale_service_rules"),
     ),
     Mechanism(
         "stale_service_rules",
@@ -612,6 +613,7 @@ _ALL = (
             "proxy_rules stale|bygone|stuck|wrong|dead|gone /14",
         ),
         valued=("VALUE kube_proxy|proxy_rules",),
+        unlike=("kube_proxy works = /1",),
         kinds=("DaemonSet", "Pod", "Node"),
         kin=("foreign_endpoint_slice",),
         through=(
@@ -773,7 +775,7 @@ _ALL = (
     Mechanism(
         "untolerated_taint",
         "scheduling",
-        ("taint node|toleration|pending|number",),
+        ("taint node|toleration|pending|number !tolerated",),
         valued=("VALUE taint|toleration|node|pending",),
         kinds=("Node",),
         unlike=("tolerated",),
@@ -1314,7 +1316,7 @@ def unlike(key: str) -> tuple[str, ...]:
         *(
             f"{head} reasonable = /1"
             for head in dict.fromkeys(heads)
-            if head in FIELDS and head not in _HOLDERS
+            if head in FIELDS and head not in _HOLDERS and (key, head) not in _APART
         ),
     )
 
@@ -1336,3 +1338,7 @@ _HOLDERS = frozenset({"configmap", "secret", "service_account", "image", "policy
 def states(key: str, text: str) -> bool:
     """Whether a sentence in lower case states a mechanism, of whatever."""
     return bool(matches(MECHANISMS[key].ways, tagged(text)))
+
+
+_APART = frozenset({("untrusted_authority", "certificate")})
+"""What may be right in itself where a mechanism is about something beside it: a certificate is valid, and nobody trusts who signed it."""

@@ -275,7 +275,7 @@ DEFECTS: Mapping[str, str] = {
     r"|nuked|zapped|binned|trashed|blew (?:away|up)|blown away|tore down|wiped out|got rid of|did away with|chucked|scrapped|axed|ditched|kicked out|tossed|deletes|took out|(?:is|are|was|were) no more|(?:is|are) not among|(?:isn't|aren't) among|never (?:\\w+ )?(?:turned up|materiali[sz]ed)|only (?:in|exists in) (?:the )?(?:manifest|template|imagination)"
     r"|not ?found|used to (?:exist|be there)|(?:took|takes|taken|wiped|blew|blown|tore|torn|threw|thrown|swept|cleaned|cut) (?:\S+ ){1,3}?(?:away|out)"
     r"|(?:is|are) lost|lost its|doesn't live any ?more",
-    "lack": rf"lack(?:s|ed|ing)?|missing|without|no(?! (?:missing|deleted|lost|lack\w*|wrong))|(?:has|have|had|with) no|(?:does|do|did){_NOT} (?:\w+ )?(?:have|contain|hold|include|carry|define|list|know|mention|declare|specify|provide)(?: an?y?| the)?|loss of|lost|loses|losing|lose"
+    "lack": rf"lack(?:s|ed|ing)?|missing|without|no(?! (?:missing|deleted|lost|lack\w*|wrong))(?! services? (?:\S+ ){{0,4}}?(?:(?:can|could)(?! be)|finds?|reaches|resolves?)\b)|(?:has|have|had|with) no|(?:does|do|did){_NOT} (?:\w+ )?(?:have|contain|hold|include|carry|define|list|know|mention|declare|specify|provide)(?: an?y?| the)?|loss of|lost|loses|losing|lose"
     r"|(?:was|were|been|got|is|are) (?:deprived|stripped|robbed) of|omits?|omitted|drops|dropped|deprived of|stripped of|removal of|deletion of|absence of|there (?:is|are|was|were) no(?! missing)|there's no(?! missing)|no such|no longer (?:has|have|holds|contains|lists|carries)(?: an?y?| the)?"
     r"|deleted|removed|removing|deleting|took(?: away)?|takes? away|taken(?: away)?|revok\w+|non-?existent|nonexisting|inexistent|absent|empty|nobody (?:made|created)"
     r"|misses|missed|came without|short of|has none|(?:hasn't|haven't|has not|have not)(?: got)?|never (?:had|got|received)|nuked|zapped|binned|trashed|blew away|tore down|wiped out|got rid of|scrapped|axed|ditched|does(?: not|n't) (?:\w+ ){0,2}have|no longer (?:\w+ )?(?:has|have|contain\w*|hold\w*|names?|mentions?|lists?|owns?|possess\w*)|needs"
@@ -316,8 +316,10 @@ DEFECTS: Mapping[str, str] = {
 }
 
 OTHER_CAUSES = (
+    # what befalls a disk without being wrong with it
+    r"(?:disks?|file ?systems?)(?: (?:of|on|in) \S+)? (?:is|are|was|were|got|has been|ran|runs) (?:now |completely |nearly |almost )?(?:full|filled up|out of space)(?! of)"
     # what a pod template also has
-    r"image ?pull ?polic\w+|post-?start|pre-?stop|lifecycle hook|(?<!sysctl in the )(?<!sysctls in the )(?<!sysctl in its )(?<!sysctls in its )security ?context(?!\S*sysctl)(?!(?: \S+){1,4}? (?:sysctls?|net\.ipv4\S*|ip_local\S*|(?:local |ephemeral )?port range))|run ?as ?(?:user|root|non ?root)|read-?only (?:root )?file ?system|startup ?probes?|ephemeral-?storage|host ?network|termination ?grace\w*|restart ?policy"
+    r"|image ?pull ?polic\w+|post-?start|pre-?stop|lifecycle hook|(?<!sysctl in the )(?<!sysctls in the )(?<!sysctl in its )(?<!sysctls in its )security ?context(?!\S*sysctl)(?!(?: \S+){1,4}? (?:sysctls?|net\.ipv4\S*|ip_local\S*|(?:local |ephemeral )?port range))|run ?as ?(?:user|root|non ?root)|read-?only (?:root )?file ?system|startup ?probes?|(?<!low on resource: )ephemeral-?storage|host ?network|termination ?grace\w*|restart ?policy"
     # how a probe is timed
     r"|(?:failure|success) ?threshold|(?:timeout|period|initial ?delay) ?seconds|(?:probe|check)(?:'s| has a| with a)? (?:timeout|threshold|period|delay|interval)|timeout of (?:one|two|three|1|2|3|\d+) ?s\w*"
     # what a Service also has
@@ -377,7 +379,7 @@ ACTS: Mapping[str, str] = {
     "unplaced": r"(?:stays?|remains?|is|are|sits?|hangs?|waits?|stuck)(?: in)? (?:\w+ )?pending|un-?schedulable|failedscheduling|insufficient (?:memory|cpu)(?! limit)|no (?:single )?(?:node|machine|worker)\w*(?: \w+){0,3} (?:room|big|large|has|have|offers?|fits?)",
     "pull_fails": r"image ?pull ?back ?off|err ?image ?pull|no registry|manifest unknown|(?:cannot|can't|could not|fails? to|unable to) (?:be )?pull\w*|isn't a thing|never (?:\w+ )?pushed",
     "its_value": r"(?:its|the|whose) (?:value|target|host ?name) (?:\w+ )?(?:is|was|has|names|points|reads|says|contains|got) (?:\w+ )?(?:an? )?(?:typo|wrong|mis\w+|bad|invalid|incorrect|outdated|stale|another|different|garbage)|(?:typo|misspelling|mistake) in (?:its|the) value|(?:defined|set|there|present),? but (?:\w+ )?(?:wrong|invalid|misspelt|misspelled|points)",
-    "tolerated": r"@_* tolerates(?= (?!no\b|none\b|nothing\b))|(?<!none )(?<!nothing )(?<!nobody )(?<!no pod )(?<!which )(?<!that )tolerat(?:es|ed) (?:this|that|it|the|these)(?! (?:no|nothing))|(?:has|have|carries|carry) (?:the|a|its|their) (?:matching |right |required )?toleration",
+    "tolerated": r"(?:@_*|(?<!no )pods?) tolerates?(?= (?!no\b|none\b|nothing\b))|(?:which|that) (?:the|this|its|their|these|those)(?: (?:pods?|@_*))+ (?:\w+ly )?tolerates?|(?:is|are|gets?) (?:\w+ly )?tolerated(?! (?:\w+ )?by (?:no|none|nobody|nothing)\b)|(?<!none )(?<!nothing )(?<!nobody )(?<!no pod )(?<!which )(?<!that )tolerat(?:es|ed) (?:this|that|it|the|these)(?! (?:no|nothing))|(?:has|have|carries|carry) (?:the|a|its|their) (?:matching |right |required )?toleration",
     "max_surge": r"max ?-?surge",
     "max_unavailable": r"max ?-?unavailable",
     "webhook_up": r"(?:server|back-?end)s? (?:is|are) (?:up|running|healthy|alive)|web-?hooks? (?:\S+ ){0,2}(?:is|are|was|were) (?:\w+ )?(?:up|running|healthy|reachable|alive|answering|working|fine)|(?:as|for being) (?:untrusted|unsigned)|violat\w+|on purpose|deliberately",
@@ -424,7 +426,7 @@ ACTS: Mapping[str, str] = {
     "kubelet": r"kubelets?(?:\.service|['’]s)?|node agents?",
     "disk_full": r"(?:disks?|file ?systems?|root (?:disk|volume|partition)|storage|partition|nodefs|imagefs|drive|space)\b,?(?: [^\s.;]+){0,5}? (?:full|filled(?: up)?|exhausted|used up|runs? out|ran out|running out|out of (?:space|room)|no (?:space|room)(?: left)?|without (?:space|room)|100 ?%|9\d ?%|short)"
     r"|(?:full|filled(?:-up)?|exhausted|overflowing) (?:\S+ )?(?:disks?|file ?systems?|partition|root|storage|drive)|(?:no (?:\w+ )?space|no room|nothing) (?:is )?left on|out of (?:disk )?(?:space|storage)|disk ?-?space (?:\w+ ){0,2}(?:exhaust\w*|used up|gone|consumed|eaten)|disk ?-?pressure",
-    "fills_disk": r"(?:fill(?:s|ed|ing)?(?: up)?|eat(?:s|ing|en)?(?: up)?|ate(?: up)?|exhaust\w*|consum\w+|tak(?:es?|en|ing)(?: up)?|us(?:es|ed|ing) up|clog\w*|flood\w*|swallow\w*|overfill\w*|pil(?:es?|ed|ing) up(?: \w+)? on) (?:\S+ ){0,5}?(?:disks?|file ?systems?|partition|storage|space|drive|/(?:srv|data|var|opt|mnt)\S*)",
+    "fills_disk": r"(?:fill(?:s|ed|ing)?(?: up)?|eat(?:s|ing|en)?(?: up)?|ate(?: up)?|exhaust\w*|consum\w+|tak(?:es?|en|ing)(?: up)?|us(?:es|ed|ing) up|clog\w*|flood\w*|swallow\w*|overfill\w*|pil(?:es?|ed|ing) up(?: \w+)? on) (?:\S+ ){0,5}?(?:disks?|file ?systems?|partition|storage|(?<!heap )(?<!address )space|drive|/(?:srv|data|var|opt|mnt)\S*)",
     "writer": r"record\w*|captur\w*|segments?|writes?|writing|written|wrote|ffmpeg|encod\w+|video\w*|dumps?|archiv\w+|spool\w*|footage|keeps? (?:every|all)|stores?|piles? up",
     "retention": r"(?:-?segment_?(?:wrap|time)|-?strftime|rotat\w+|retention|wraps?(?:ping)?|(?:never|not|nothing) (?:\w+ )?(?:deletes?|deleted|removes?|removed|overwrit\w+|cleaned|pruned|purged|expires?)|old (?:files|segments|recordings)|clean-?up|prun\w+|purg\w+|overwrit\w+)",
     "host_path": r"host-?paths?(?: volumes?)?|(?:directory|path|folder) (?:of|on) the (?:node|machine|host)|(?:node|machine|host)(?:['’]s)? (?:own )?(?:directory|path|folder|disk|file ?system)",
@@ -466,7 +468,7 @@ ACTS: Mapping[str, str] = {
     "extra": r"extra|additional(?:ly)?|added|superfluous|unneeded|another label|requires?|asks?|demands?",
     "also": r"also|as well|too broad|too wide|too general|too generic|overly broad|too loose|too permissive|overbroad|over-?match\w*|both|multiple|more than (?:its own|one|just)|in addition|besides|likewise|either workload|not (?:only )?its own|not just|beyond its own|other pods|two (?:workloads|deployments|kinds)|mix\w*|half|part of|some of|widened|broadened|loosened|unspecific"
     r"|too|alongside|on top of|besides its own|a second (?:workload|deployment)|every other|one in (?:two|three)|a (?:third|part|fraction|share) of",
-    "foreign_pods": r"(?:foreign|unrelated|other|wrong|extra|stray|strange|alien|unwanted|unintended|another|others'|someone else's|neighbou?r\w*) (?:\w+ ){0,3}?(?:pods?|endpoints?|backends?|workloads?|deployments?|services?|components?|containers?|addresses|instances?)(?:'s)?(?: pods?)?|pods? (?:\w+ ){0,3}?(?:of|from|belonging to|that belong to|owned by|run by) (?:another|a different|an unrelated|other|a foreign|a second|@_*)|@_* (?!own )(?:\S+ )?pods?",
+    "foreign_pods": r"(?:foreign|unrelated|other|wrong|extra|stray|strange|alien|unwanted|unintended|another|others'|someone else's|neighbou?r\w*) (?:\w+ ){0,3}?(?:pods?|endpoints?|backends?|workloads?|deployments?|services?|components?|containers?|addresses|instances?)(?:'s)?(?: pods?)?|pods? (?:\w+ ){0,3}?(?:of|from|belonging to|that belong to|owned by|run by) (?:another|a different|an unrelated|other|a foreign|a second|@_*)|(?<!n't on the )(?<!not on the )(?<!n't on )(?<!not on )(?<!none of the )(?<!no )@_* (?!own )(?:\S+ )?pods?",
     "shared": r"shar(?:e|es|ed|ing)|common|(?:also|too|both|as well) (?:carry|carries|have|has|bear|bears|carried)|both (?:\w+ )?(?:carry|have|bear)|in common|carr(?:y|ies) (?:it|the same|that|this)?(?: \w+)? ?(?:too|as well|also)|same label"
     r"|wears?|same (?:\S+ )?label|that label|this label",
     "runs": r"runs?|running|ran|execut\w+|starts?|started|starting|launch\w*|invokes?|boots?",
@@ -527,6 +529,8 @@ ACTS: Mapping[str, str] = {
     r"|(?:0|zero|no) (?:desired |wanted |configured )?replicas?(?! (?:are |is )?(?:ready|available|up|running))",
     "dropped_user": r"dropuser|drop(?:ped)? (?:the |its )?(?:data ?base |db |mongo |admin )*user|user ?not ?found",
     "fine": r"(?:is|are|was|were|looks?|seems?) (?:itself |all |perfectly |quite |still )?(?:fine|right|correct|good|ok|okay|well|in order|sound|healthy|as it (?:should|ought to) be|unchanged|untouched)|(?:needs|need) no change",
+    "works": r"works?(?: fine| well| normally| properly| as it should| as expected)?(?=\W*(?:[.;,)]|$| so | and ))",
+    "others": r"(?:all|every|each of) (?:the )?(?:others?|rest)|the (?:others|rest|remaining)|(?:all|the) other|everything else",
     "present": r"(?<!used to )exists?(?! (?:no|nowhere|in no|any))|(?:is|are) (?:still |also |even |all |both |in fact )?(?:there|present|in place)|in place|among (?:its|the|them)|is where it"
     r"|still (?:defines|contains|lists|holds|carries|has it)|(?:does|do) (?:exist|define|contain)",
     "counted": r"(?:number|count) of \**\w+|object-?counts?|pods to \d+|\d+ (?:pods|services|objects)|how many",

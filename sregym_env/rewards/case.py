@@ -94,6 +94,7 @@ _SAID_WITH = {
     "certificate_expired": "tls",
     "untrusted_authority": "tls|certificates?",
     "autoscaler_counts_others": r"hpa|auto-?scal",
+    "admission_deadline_exceeded": r"host ?network",
 }
 """How other causes begin that are said of a mechanism as a matter of course."""
 
@@ -158,6 +159,11 @@ _CLEARS = re.compile(
     r"|collateral|side effects?|symptoms?|only because|merely|healthy|fine|well|recovers?|will recover|stopped|gone since|nothing to do)\b"
 )
 """What is said of who is well after all."""
+
+_RESULTED = re.compile(
+    r"\b(?:those|these|that|they|which) (?:are|were|is|was) (?:only |just |merely )?(?:a |the |its )?(?:results?|consequences?|symptoms?|(?:after-?|side-? ?)?effects?|knock-ons?)(?=\W*(?:[.;,)]|$))"
+)
+"""Says of what stands before it that it followed."""
 
 _MARRED = re.compile(
     r"\b(?:wrong\w*|bad|broken?|faulty|defect\w*|mistakes?|mis-?config\w*|mis-?set|typos?|no better|worse|same|trouble\w*|likewise|too|as well|also|blame|responsib\w+|guilty|culprit|fault|fix|repair\w*|roll-?back|rolled back"
@@ -352,6 +358,9 @@ class Case:
             if mention.count and mention.count < len(members):
                 named = [name for name in members if name in self._named]
                 members = named if len(named) == mention.count else []
+            elif len(members) > 1 and not self.truth & set(members):
+                # "redis pods carry it too": of a kind those who have a part in it are meant.
+                members = [name for name in members if name in self.bystanders] or members
             found += members
         return list(dict.fromkeys(found))
 
@@ -829,7 +838,10 @@ class Case:
             for spec in self.specs
         ):
             return True
-        word = _bare(self.statements[claim.statement].text[head.start : head.end])
+        text = self.statements[claim.statement].text
+        if _RESULTED.search(text, head.end):
+            return True
+        word = _bare(text[head.start : head.end])
         tail = word.split()[-1] if word.split() else word
         return any(
             len(tail) > 3 and re.search(rf"\b{re.escape(tail)}\b", _bare(spec.cause.lower())) is not None

@@ -27,7 +27,7 @@ from sregym_env.rewards.reading.blame import everyone, groups
 
 _EVERYTHING = re.compile(
     r"\b(?:entire|whole) (?:cluster|application|system)|\bcluster-wide\b|\b(?:all|every)(?: the| of the)? "
-    r"(?:services?|components?|deployments?|workloads?)\b|\beverything\b"
+    r"(?:services?|components?|deployments?|workloads?)\b|\beverything\b(?! (?:else )?(?:on|at|created|made|started|scheduled|there|since|that)\b| in (?:that|this|its) )"
     # What is said of those who need something is no more than that.
     r"(?! (?:(?:that|which) (?:\w+ly )?(?:needs|uses|depends|relies|calls|asks|reads|talks|connects|is behind)|"
     r"needing|using|depending|relying|calling|asking|reading|talking|connecting|behind|downstream|upstream)\b)"

@@ -54,7 +54,7 @@ class Judge(Protocol):
 class SpecJudge:
     """The deterministic judge."""
 
-    name: str = "spec-11"
+    name: str = "spec-12"
 
     @property
     def settings(self) -> Mapping[str, Any]:

@@ -90,7 +90,11 @@ class Opinion:
     def torn(self) -> bool:
         """Whether some statement is about another mechanism beyond doubt: two accounts in one."""
         rest = self.by.excluding(self.case.specs[0].mechanism)
-        return any(float(each[rest].max()) > _BEYOND_DOUBT for each in self._heard)
+        return any(
+            float(heard[rest].max()) > _BEYOND_DOUBT
+            for each, heard in zip(self.case.statements, self._heard, strict=True)
+            if len(each.text.split()) >= _TELLING
+        )
 
     def weighed(self, by: Weights) -> Opinion:
         """The same account by other weights; what they have no part in is not looked for again."""
@@ -196,6 +200,9 @@ _AT_LARGE, _IN_PASSING, _SURELY = 1.5, 1.0, 2.0
 """By how much the fault's own mechanism must be likelier in the whole account than another one that was heard in it, by how much that
 one may be likelier in the sentence in which it was heard, and by how much the own one must be likelier than all others where
 what was heard is no mechanism."""
+
+_TELLING = 8
+"""Words by which a sentence can be about another mechanism beyond doubt: of a shorter one, mostly a symptom, each word is read."""
 
 _BEYOND_DOUBT = 4.5
 """By how much another mechanism is likelier in a sentence that is about that one and not about the fault's own."""

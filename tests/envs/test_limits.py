@@ -323,5 +323,5 @@ def test_an_episode_tells_its_whole_configuration() -> None:
     assert config["noise"] is True
     assert config["max_commands"] == 33
     assert config["reward"]["preset"] == "shaped"
-    assert config["judge"] == {"name": "spec-11"}
+    assert config["judge"] == {"name": "spec-12"}
     assert "recommendation" not in str(config), "the problem is not part of it"

@@ -209,7 +209,7 @@ def test_the_numbers_are_the_runs(run: list[Rollout]) -> None:
     families = {family["name"]: family["policies"]["expert"]["n"] for family in data["families"]}
     assert families == {"network": 1, "application": 2}
     settings = dict(map(tuple, data["configuration"]))
-    assert settings["judge.name"] == ["spec-11"]
+    assert settings["judge.name"] == ["spec-12"]
 
 
 def test_every_episode_has_its_row(run: list[Rollout]) -> None:

@@ -22,8 +22,11 @@ _NOWHERE = re.compile(
 )
 """What turns the words before it round: "the pod fits nowhere"."""
 
-_GIVEN = re.compile(r"\W*(?:and |but |so )?(?:with|without|using|given|by)\b")
-"""Before what would do otherwise: "with false it works"."""
+_GIVEN = re.compile(
+    r"\W*(?:and |but |so |while )?(?:with|without|using|given|by|elsewhere|everywhere else|anywhere else"
+    r"|(?:from|on|in|via|through|for) (?:the |all |any |every )?(?:others?|another|different|rest|elsewhere))\b"
+)
+"""Before what would do otherwise, or does elsewhere: "with false it works", "from other nodes it works"."""
 
 _INVERTED = re.compile(
     r"^\W*(?:were|had|should|did|was) (?:the|an?|any\w*|some\w*|@|there|it|this|that|its|their|nobody|no)\b(?![^?]*\?)|^\W*(?:should|were|had) (?:\S+ ){1,3}(?:be|been|turn out|prove|have)\b(?![^?]*\?)"
@@ -81,7 +84,7 @@ _BEGIN = re.compile(r"[,;:.(] ?|\b(?:and|but|so|while|whereas|though|although|be
 _WITH = re.compile(r" (?:with|in|on|at|about|of|for) [^,;:.()]*")
 _THING = re.compile(
     r"@|\b(?:pods?|deployments?|services?|containers?|process|programs?|servers?|databases?|nodes?|everything|everybody|all|others?|rest|users?|clients?|cluster|traffic|endpoints?|logs|metrics|alerts?|names?|connections?|images?|volumes?|data|"
-    r"policy|policies|probes?|limits?|selectors?|labels?|ports?|configmaps?|secrets?|claims?|webhooks?|accounts?|roles?|dns|quotas?|taints?|command|config\w*|flags?|keys?|memory|cpu|network|disks?|code|software|application|binary|hardware|kernel|scheduler|kubelet|manifest)\b"
+    r"policy|policies|probes?|limits?|(?:node ?)?selectors?|(?:anti-?)?affinity|labels?|(?:host ?)?ports?|configmaps?|secrets?|claims?|webhooks?|accounts?|roles?|dns|quotas?|taints?|command|config\w*|flags?|keys?|memory|cpu|network|disks?|code|software|application|binary|hardware|kernel|scheduler|kubelet|manifest)\b"
 )
 
 
@@ -90,8 +93,11 @@ def of_another(text: str, span: tuple[int, int], spoken_of: str) -> bool:
     begin = 0
     for match in _BEGIN.finditer(text, 0, span[0]):
         begin = match.end()
-    if _OF_THE_SAME.match(text, begin) and begin <= span[0]:
-        return False
+    if (same := _OF_THE_SAME.match(text, begin)) and begin <= span[0]:
+        # "The selector ties it to a node, which is meant": of what stands before it, if that is something else.
+        before = [match.group().rstrip("s") for match in _THING.finditer(text, 0, begin)]
+        which = same.group().strip() == "which"
+        return which and bool(before) and not any(name in spoken_of for name in before)
     # "Nothing is wrong with its code": what is well may be named after it.
     beside = _WITH.match(text, span[1])
     named = [
