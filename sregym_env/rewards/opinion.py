@@ -3,6 +3,7 @@ labelled texts (:mod:`~sregym_env.rewards.fitted`)."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import log
@@ -93,7 +94,7 @@ class Opinion:
         return any(
             float(heard[rest].max()) > _BEYOND_DOUBT
             for each, heard in zip(self.case.statements, self._heard, strict=True)
-            if len(each.text.split()) >= _TELLING
+            if not _SYMPTOM.search(each.text)
         )
 
     def weighed(self, by: Weights) -> Opinion:
@@ -201,8 +202,11 @@ _AT_LARGE, _IN_PASSING, _SURELY = 1.5, 1.0, 2.0
 one may be likelier in the sentence in which it was heard, and by how much the own one must be likelier than all others where
 what was heard is no mechanism."""
 
-_TELLING = 8
-"""Words by which a sentence can be about another mechanism beyond doubt: of a shorter one, mostly a symptom, each word is read."""
+_SYMPTOM = re.compile(
+    r"^(?:\S+ ){1,7}?(?:fails?|failed|failing|errors?|tim(?:e|es|ed|ing) out|refused|unavailable|unreachable)(?: with (?:\S+ ){0,3}\S+)?\W*$"
+    r"|^(?:that|this|those|these) (?:\S+ ){1,4}\S+$|^df (?:\S+ )+used\W*$"
+)
+"""A few words on how requests fare, on what was just named, or on how full a disk is, which are about no mechanism, whatever they are mostly heard with."""
 
 _BEYOND_DOUBT = 4.5
 """By how much another mechanism is likelier in a sentence that is about that one and not about the fault's own."""
