@@ -18,8 +18,10 @@ from sregym_env.cluster import apply as edits_apply
 from sregym_env.cluster.api import Cluster, World
 from sregym_env.cluster.apply import Undo
 from sregym_env.cluster.edits import (
+    REMOVED,
     Create,
     Cycle,
+    Delete,
     Downtime,
     Edit,
     JsonPatch,
@@ -53,7 +55,7 @@ from sregym_env.worlds.changes import (
     same_hand,
     scaler_of,
 )
-from sregym_env.worlds.lastapplied import APPLIERS, LAST_APPLIED, input_of, reapplied, sent
+from sregym_env.worlds.lastapplied import APPLIERS, ARGO, LAST_APPLIED, input_of, reapplied, sent
 
 Hurts = Callable[[float], bool]
 """Lets up to so many seconds pass, until the users suffer; whether they do."""
@@ -88,6 +90,9 @@ revision before the last one is as faulty as the last."""
 
 RESTARTED = 0.15
 """How often that is a restart; else it is delivered once more."""
+
+PRUNING = 3.0
+"""Seconds from a delivery without an object to its deletion."""
 
 DELIVERIES = 8
 """How often a mark is drawn for that, until one makes a revision."""
@@ -283,9 +288,22 @@ def _make(world: World, edits: Sequence[Edit], authors: Authors | None, changes:
         made = edit
         if isinstance(edit, Create) and authors is not None:
             made = Create(authors.looks(edit.manifest, author))
+        if isinstance(edit, Delete) and author == ARGO:
+            _let_go(world, edit.target, changes)
         if author in APPLIERS:
             made = _with_input(world.cluster, made, author)
         changes.append(edits_apply.apply(world, made, author))
+
+
+def _let_go(world: World, target: ObjectRef, changes: list[Undo]) -> None:
+    """Argo CD no longer delivers an object, before it is deleted: else it would miss it."""
+    live = world.cluster.get(target.resource, target.name, target.namespace)
+    if marks.TRACKED not in (live["metadata"].get("annotations") or {}):
+        return
+    mark = f"/metadata/annotations/{marks.TRACKED.replace('/', '~1')}"
+    edit = _with_input(world.cluster, JsonPatch(target, mark, REMOVED), ARGO)
+    changes.append(edits_apply.apply(world, edit, ARGO))
+    world.advance(PRUNING)
 
 
 def _disturb(world: World, instance: FaultInstance) -> None:

@@ -8,12 +8,12 @@ from sregym_env.cluster.app import Image
 from sregym_env.cluster.edits import ObjectRef
 from sregym_env.kube.types import Manifest
 from sregym_env.runtime.chance import Chance
-from sregym_env.runtime.clock import DAY, MINUTE, seconds
+from sregym_env.runtime.clock import DAY, MINUTE, SECOND, seconds
 from sregym_env.sim.embedded import EmbeddedWorld
 from sregym_env.sim.machines import leaders
 from sregym_env.worlds.changes import Change, Step
-from sregym_env.worlds.tenants import delivery, software
-from sregym_env.worlds.tenants.deeds import Alter, Deed, Install, Story
+from sregym_env.worlds.tenants import delivery, gitops, software
+from sregym_env.worlds.tenants.deeds import Alter, Deed, Install, Release, Story
 from sregym_env.worlds.tenants.delivery import ARGO, FLUX, delivery_of
 from sregym_env.worlds.tenants.software import Software
 from sregym_env.worlds.tenants.workloads import Span
@@ -26,6 +26,13 @@ class Piece:
     what: Software
     everywhere: bool = False
     """A DaemonSet."""
+    ordered: bool = False
+    """A StatefulSet."""
+
+    @property
+    def kind(self) -> str:
+        """Of its workload."""
+        return "DaemonSet" if self.everywhere else "StatefulSet" if self.ordered else "Deployment"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +45,10 @@ class AddOn:
     share: float
     """Of clusters have it."""
     pieces: tuple[Piece, ...]
+    kinds: tuple[Manifest, ...] = ()
+    """Definitions that come with it."""
+    settings: tuple[Manifest, ...] = ()
+    """Further objects."""
 
 
 def _piece(
@@ -49,10 +60,15 @@ def _piece(
     *,
     memory: int = 30,
     everywhere: bool = False,
+    ordered: bool = False,
+    binary: str = "",
+    http: bool = True,
 ) -> Piece:
     lines = (line,) if line else ()
-    what = Software(name, repository, tuple(tags.split()), (port,), f"/{name}", lines, memory, 55, 0.002)
-    return Piece(what, everywhere)
+    what = Software(
+        name, repository, tuple(tags.split()), (port,), binary or f"/{name}", lines, memory, 55, 0.002, http
+    )
+    return Piece(what, everywhere, ordered)
 
 
 ADD_ONS = (
@@ -130,14 +146,22 @@ DELIVERERS = {
     ARGO: AddOn("argocd", ("argocd",), 1.0, (
         _piece("argocd-server", "quay.io/argoproj/argocd", "v2.9.6 v2.10.9 v2.11.4 v2.12.3", 8080,
                'time="{iso:0.9}" level=info msg="argocd {tag} serving on port 8080 (url: , tls: true, namespace: argocd, sso: false)"',
-               memory=60),
+               memory=60, binary="argocd-server"),
         _piece("argocd-repo-server", "quay.io/argoproj/argocd", "v2.9.6 v2.10.9 v2.11.4 v2.12.3", 8081,
-               'time="{iso:0.4}" level=info msg="argocd-repo-server {tag} serving on [::]:8081"', memory=45))),
+               'time="{iso:0.4}" level=info msg="argocd-repo-server {tag} serving on [::]:8081"', memory=45,
+               binary="argocd-repo-server"),
+        _piece("argocd-application-controller", "quay.io/argoproj/argocd", "v2.9.6 v2.10.9 v2.11.4 v2.12.3", 8082,
+               'time="{iso:0.7}" level=info msg="Application Controller (version: {tag}) starting (namespace: argocd)"', memory=140,
+               ordered=True, binary="argocd-application-controller"),
+        _piece("argocd-redis", "docker.io/library/redis", "7.0.11-alpine 7.0.14-alpine 7.0.15-alpine 7.2.5-alpine", 6379,
+               "1:M {redis:0.02} * Ready to accept connections tcp", memory=9, binary="redis-server", http=False)),
+        gitops.ARGO_KINDS, gitops.ARGO_SETTINGS),
     FLUX: AddOn("flux", ("flux-system",), 1.0, (
         _piece("source-controller", "ghcr.io/fluxcd/source-controller", "v1.1.2 v1.2.5 v1.3.0", 9090,
                '{"level":"info","ts":"{milli:0.6}","logger":"setup","msg":"starting manager"}', memory=40),
         _piece("kustomize-controller", "ghcr.io/fluxcd/kustomize-controller", "v1.1.1 v1.2.2 v1.3.0", 9090,
-               '{"level":"info","ts":"{milli:0.6}","logger":"setup","msg":"starting manager"}', memory=38))),
+               '{"level":"info","ts":"{milli:0.6}","logger":"setup","msg":"starting manager"}', memory=38)),
+        gitops.FLUX_KINDS),
 }  # fmt: skip
 """The add-on that does the delivering where a tool needs one."""
 
@@ -162,9 +186,9 @@ def pods_of(add_on: AddOn, nodes: int) -> int:
     return sum(nodes if piece.everywhere else 1 for piece in add_on.pieces)
 
 
-def chosen(chance: Chance, tool: str, nodes: int, pods: int) -> list[AddOn]:
-    """The add-ons of a cluster that is delivered to by ``tool``, with about so many pods in all."""
-    found = [DELIVERERS[tool]] if tool in DELIVERERS and chance.yes("deliverer", 0.6) else []
+def chosen(chance: Chance, tool: str, nodes: int, pods: int, *, afar: bool = False) -> list[AddOn]:
+    """The add-ons of a cluster that is delivered to by ``tool``, with about so many pods in all. ``afar``: it must run elsewhere."""
+    found = [DELIVERERS[tool]] if tool in DELIVERERS and chance.yes("deliverer", 0.6) and not afar else []
     left = pods - sum(pods_of(add_on, nodes) for add_on in found)
     for add_on in chance.shuffled("order", ADD_ONS):
         count = pods_of(add_on, nodes)
@@ -180,6 +204,9 @@ def installed(add_on: AddOn, chance: Chance, span: Span, tool: str, namespace: s
     if chance.yes("late", 0.25):
         start = span.at(chance.uniform("late share", 0.1, 0.9))
     helm = tool if tool in (ARGO, FLUX) and chance.yes("by tool", 0.6) else delivery.HELM
+    if add_on in DELIVERERS.values():
+        # It is there before everything that it delivers.
+        start, helm = span.at(chance.uniform("first", 0.001, 0.003)), delivery.APPLY
     how = delivery_of(chance.at("delivery"), helm, add_on.release)
     upgraded = chance.yes("upgraded", 0.35)
     age = chance.lognormal("upgrade", 40.0, 0.9) * DAY
@@ -187,6 +214,11 @@ def installed(add_on: AddOn, chance: Chance, span: Span, tool: str, namespace: s
     images: dict[str, Image] = {}
     tags = min(len(piece.what.tags) for piece in add_on.pieces)
     newest = chance.between("version", 1, tags - 1)
+    if add_on.kinds:
+        deeds.append(Deed(start, Install(add_on.kinds, helm)))
+        deeds.append(Deed(start + 5 * SECOND, Install(add_on.settings, helm)))
+    if helm == delivery.HELM:
+        deeds.append(Deed(start, Release(how, namespace, 1)))
     for index, piece in enumerate(add_on.pieces):
         was = f"{piece.what.repository}:{piece.what.tags[newest - upgraded]}"
         now = f"{piece.what.repository}:{piece.what.tags[newest]}"
@@ -211,15 +243,15 @@ def installed(add_on: AddOn, chance: Chance, span: Span, tool: str, namespace: s
             )
             step = Step("/spec/template/spec/containers/0/image", was, now)
             target = delivery_target(piece, namespace)
+            if helm == delivery.HELM and not index:
+                deeds.append(Deed(due, Release(how, namespace, 2)))
             deeds.append(Deed(due, Alter(Change("image", target, helm, (step,)))))
     return Story(tuple(deeds), images, len(add_on.pieces))
 
 
 def delivery_target(piece: Piece, namespace: str) -> ObjectRef:
     """The workload of a piece."""
-    return ObjectRef(
-        "daemonsets.apps" if piece.everywhere else "deployments.apps", piece.what.name, namespace
-    )
+    return ObjectRef(f"{piece.kind.lower()}s.apps", piece.what.name, namespace)
 
 
 def _labels(piece: Piece, add_on: AddOn) -> dict[str, str]:
@@ -231,7 +263,9 @@ def _objects(piece: Piece, add_on: AddOn, namespace: str, image: str) -> list[Ma
     labels = _labels(piece, add_on)
     metadata = {"name": name, "namespace": namespace, "labels": labels}
     port = what.ports[0]
-    probe = {"httpGet": {"path": what.path, "port": port}}
+    probe: Manifest = (
+        {"httpGet": {"path": what.path, "port": port}} if what.http else {"tcpSocket": {"port": port}}
+    )
     container = {
         "name": name,
         "image": image,
@@ -248,10 +282,11 @@ def _objects(piece: Piece, add_on: AddOn, namespace: str, image: str) -> list[Ma
     else:
         spec["replicas"] = 1
     spec["template"] = {"metadata": {"labels": labels}, "spec": pod}
-    kind = "DaemonSet" if piece.everywhere else "Deployment"
+    if piece.ordered:
+        spec["serviceName"] = name
     service = {"ports": [{"name": "metrics", "port": port, "targetPort": port}], "selector": labels}
     return [
         {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": metadata},
-        {"apiVersion": "apps/v1", "kind": kind, "metadata": metadata, "spec": spec},
+        {"apiVersion": "apps/v1", "kind": piece.kind, "metadata": metadata, "spec": spec},
         {"apiVersion": "v1", "kind": "Service", "metadata": metadata, "spec": service},
     ]
