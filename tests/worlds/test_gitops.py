@@ -135,7 +135,7 @@ def test_there_is_a_kustomization_for_everything_that_flux_delivers() -> None:
 
 def test_commits_are_others_in_every_world() -> None:
     """Worlds that are made of one base world share none."""
-    seen = []
+    seen: list[set[str]] = []
     number = 0
     base = next(n for n in range(LOOKED_AT) if base_world(APP, n).store.holds(APPLICATIONS))
     while len(seen) < 2:
