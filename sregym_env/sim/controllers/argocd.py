@@ -80,6 +80,8 @@ class _Seen:
     """As it stands in the Application's status; None where there is nothing and nothing should be."""
     delivered: bool
     """Whether Argo CD has written it since it was compared last."""
+    fresh: bool = False
+    """Whether that was the first time."""
 
     @property
     def label(self) -> str:
@@ -204,7 +206,7 @@ def _compared(world: SimWorld, application: Manifest, label: str, wanted: str) -
     if not text:
         entry["requiresPruning"] = True
     entry["version"] = resource.version
-    return _Seen(resource, namespace, name, text, entry, delivered)
+    return _Seen(resource, namespace, name, text, entry, delivered, not wanted)
 
 
 def _owner(obj: Manifest, mark: str) -> str:
@@ -335,7 +337,7 @@ def _result(each: _Seen) -> Manifest:
         **group,
         "hookPhase": "Succeeded" if pruned else "Running",
         "kind": kind.kind,
-        "message": "pruned" if pruned else f"{shown} configured",
+        "message": "pruned" if pruned else f"{shown} {'created' if each.fresh else 'configured'}",
         "name": each.name,
         "namespace": each.namespace,
         "status": "Pruned" if pruned else "Synced",

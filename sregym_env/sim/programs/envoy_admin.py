@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import parse_qs
-from uuid import UUID
 
 import orjson
 
 from sregym_env.kube.durations import rfc3339
+from sregym_env.runtime import ids
 from sregym_env.runtime.clock import SECOND
 from sregym_env.runtime.streams import keyed_bits
 from sregym_env.shell import patterns
@@ -313,7 +313,7 @@ def _exposed(values: Mapping[str, int]) -> HttpResponse:
 def _listeners(look: _Look) -> HttpResponse:
     key = ("envoy", *look.ctx.process.key, look.ctx.process.restart)
     # A listener without a name gets one.
-    name = UUID(int=keyed_bits(*key) << 64 | keyed_bits(*key, "low"), version=4)
+    name = ids.uid_of(f"{keyed_bits(*key):016x}{keyed_bits(*key, 'low'):016x}")
     return _answer(f"{name}::0.0.0.0:{look.config.port}\n")
 
 
