@@ -411,13 +411,19 @@ def _json_patch(cluster: Cluster, edit: JsonPatch, manager: str) -> Undo:
 
 
 def _substitute(cluster: Cluster, edit: Substitute, manager: str) -> Undo:
-    text: Any = _get(cluster, edit.target)
+    text = substituted(edit, _get(cluster, edit.target))
+    return _json_patch(cluster, JsonPatch(edit.target, edit.path, text), manager)
+
+
+def substituted(edit: Substitute, live: Manifest) -> str:
+    """The text that stands at an edit's place after it. Raises ClusterError where there is nothing to replace."""
+    text: Any = live
     for part in _parts(edit.path):
         text = text[part]
     if edit.before not in text:
         raise ClusterError(f"{edit.target.name}: {edit.path} does not contain {edit.before!r}")
-    changed_text = text.replace(edit.before, edit.after, 1)
-    return _json_patch(cluster, JsonPatch(edit.target, edit.path, changed_text), manager)
+    found: str = text.replace(edit.before, edit.after, 1)
+    return found
 
 
 def _redeploy(world: World, edit: Redeploy, manager: str) -> Undo:

@@ -53,6 +53,10 @@ RULES: tuple[Rule, ...] = (
     rule("apiregistration.k8s.io", "apiservices", READ),
     rule("node.k8s.io", "runtimeclasses", READ),
     rule("metrics.k8s.io", "pods nodes", READ),
+    rule("argoproj.io", "applications", (*READ, "patch", "update")),
+    rule("argoproj.io", "applicationsets appprojects", READ),
+    rule("source.toolkit.fluxcd.io", "*", READ),
+    rule("kustomize.toolkit.fluxcd.io", "*", READ),
 )
 """What the on-call engineer may do: everything in namespaces, their labels included, little to the cluster itself."""
 

@@ -18,7 +18,7 @@ from sregym_env.faults.fault import Fault, Finding, fault
 from sregym_env.kube.status import StatusError
 from sregym_env.kube.types import Manifest
 from sregym_env.runtime.chance import Chance
-from sregym_env.sim.programs import envoy, request_filter
+from sregym_env.sim.programs import envoy, envoy_config, request_filter
 from sregym_env.sim.programs.request_filter import Rule
 
 KEY = "envoy.tmpl.yaml"
@@ -250,8 +250,8 @@ class _Filters:
         wrong = ["no proxy runs"] if not found else []
         for pod, text in found:
             try:
-                rules = envoy.parsed(text).denied
-            except envoy.ConfigError as error:
+                rules = envoy_config.parsed(text).denied
+            except envoy_config.ConfigError as error:
                 wrong.append(f"{pod}: {error}")
                 continue
             open_ = [path for path in self._probes if not request_filter.outcome(rules, path).denied]
@@ -278,7 +278,7 @@ class _Filters:
             except StatusError:
                 continue
             env = dict(line.split("=", 1) for line in asked[1].splitlines() if "=" in line)
-            yield name, envoy.filled(asked[0], env)
+            yield name, envoy_config.filled(asked[0], env)
 
 
 def _ready(pod: Manifest) -> bool:

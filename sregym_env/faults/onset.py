@@ -11,15 +11,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-
-import orjson
+from functools import partial
+from typing import Any
 
 from sregym_env.cluster import apply as edits_apply
 from sregym_env.cluster.api import Cluster, World
 from sregym_env.cluster.apply import Undo
 from sregym_env.cluster.edits import (
+    REMOVED,
     Create,
     Cycle,
+    Delete,
     Downtime,
     Edit,
     JsonPatch,
@@ -36,14 +38,13 @@ from sregym_env.cluster.targets import ROLLED, SCALED
 from sregym_env.errors import SREGymError
 from sregym_env.faults.fault import FaultInstance
 from sregym_env.kube.durations import rfc3339
+from sregym_env.kube.patch.rfc7386 import merge_patch
 from sregym_env.kube.status import StatusError
 from sregym_env.kube.types import Manifest
 from sregym_env.runtime.chance import Chance
 from sregym_env.runtime.clock import SECOND
 from sregym_env.worlds import marks
 from sregym_env.worlds.changes import (
-    APPLY,
-    LAST_APPLIED,
     NODE_KEEPERS,
     SCALERS,
     SYSTEM_KEEPERS,
@@ -53,8 +54,8 @@ from sregym_env.worlds.changes import (
     rescale,
     same_hand,
     scaler_of,
-    sent,
 )
+from sregym_env.worlds.lastapplied import APPLIERS, ARGO, LAST_APPLIED, input_of, reapplied, sent
 
 Hurts = Callable[[float], bool]
 """Lets up to so many seconds pass, until the users suffer; whether they do."""
@@ -89,6 +90,9 @@ revision before the last one is as faulty as the last."""
 
 RESTARTED = 0.15
 """How often that is a restart; else it is delivered once more."""
+
+PRUNING = 3.0
+"""Seconds from a delivery without an object to its deletion."""
 
 DELIVERIES = 8
 """How often a mark is drawn for that, until one makes a revision."""
@@ -284,9 +288,22 @@ def _make(world: World, edits: Sequence[Edit], authors: Authors | None, changes:
         made = edit
         if isinstance(edit, Create) and authors is not None:
             made = Create(authors.looks(edit.manifest, author))
-        if author == APPLY:
-            made = _with_input(world.cluster, made)
+        if isinstance(edit, Delete) and author == ARGO:
+            _let_go(world, edit.target, changes)
+        if author in APPLIERS:
+            made = _with_input(world.cluster, made, author)
         changes.append(edits_apply.apply(world, made, author))
+
+
+def _let_go(world: World, target: ObjectRef, changes: list[Undo]) -> None:
+    """Argo CD no longer delivers an object, before it is deleted: else it would miss it."""
+    live = world.cluster.get(target.resource, target.name, target.namespace)
+    if marks.TRACKED not in (live["metadata"].get("annotations") or {}):
+        return
+    mark = f"/metadata/annotations/{marks.TRACKED.replace('/', '~1')}"
+    edit = _with_input(world.cluster, JsonPatch(target, mark, REMOVED), ARGO)
+    changes.append(edits_apply.apply(world, edit, ARGO))
+    world.advance(PRUNING)
 
 
 def _disturb(world: World, instance: FaultInstance) -> None:
@@ -294,28 +311,37 @@ def _disturb(world: World, instance: FaultInstance) -> None:
         world.nodes.apply(disturbance)
 
 
-def _with_input(cluster: Cluster, edit: Edit) -> Edit:
-    """An edit as ``kubectl apply`` makes it, which keeps its input with the object."""
+def _with_input(cluster: Cluster, edit: Edit, tool: str) -> Edit:
+    """An edit as a tool that applies makes it, which keeps its input with the object."""
     match edit:
         case Create(manifest):
-            return Create(sent(manifest, APPLY))
-        case JsonPatch(target, path, value):
-            fields = {path: value}
-        case Rollout(target, changes):
-            fields = dict(changes)
+            return Create(sent(manifest, tool))
+        case JsonPatch() | Rollout() | Substitute() | MergePatch():
+            target = edit.target
         case _:
             return edit
     live = cluster.get(target.resource, target.name, target.namespace)
-    known = (live["metadata"].get("annotations") or {}).get(LAST_APPLIED)
-    if known is None:
+    if input_of(live) is None:
         return edit
-    try:
-        config = edits_apply.changed(orjson.loads(known), fields)
-    except (IndexError, ValueError):
-        # What was applied has fewer entries: somebody has added some by hand.
-        return edit
-    text = orjson.dumps(config, option=orjson.OPT_SORT_KEYS).decode() + "\n"
+    if isinstance(edit, MergePatch):
+        text = input_of(reapplied(live, tool, partial(merge_patch, patch=dict(edit.patch))))
+        return MergePatch(
+            target, merge_patch(dict(edit.patch), {"metadata": {"annotations": {LAST_APPLIED: text}}})
+        )
+    fields = _fields(edit, live)
+    text = input_of(reapplied(live, tool, partial(edits_apply.changed, changes=fields)))
     return Rollout(target, {**fields, f"/metadata/annotations/{LAST_APPLIED.replace('/', '~1')}": text})
+
+
+def _fields(edit: JsonPatch | Rollout | Substitute, live: Manifest) -> dict[str, Any]:
+    """JSON pointers and the values that an edit gives to what stands there."""
+    match edit:
+        case JsonPatch(path=path, value=value):
+            return {path: value}
+        case Rollout(changes=fields):
+            return dict(fields)
+        case Substitute(path=path):
+            return {path: edits_apply.substituted(edit, live)}
 
 
 def _recreated(edit: Edit) -> Edit:

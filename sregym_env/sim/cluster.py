@@ -31,7 +31,7 @@ from sregym_env.sim.apiserver.admission import warnings
 from sregym_env.sim.apiserver.componentstatus import component_statuses
 from sregym_env.sim.apiserver.rbac import Authorizer, Grant
 from sregym_env.sim.apiserver.tracking import Tracking
-from sregym_env.sim.controllers import horizontalpodautoscaler
+from sregym_env.sim.controllers import argocd, horizontalpodautoscaler
 from sregym_env.sim.machines import attaching, container_logs, nodes, power
 from sregym_env.sim.monitoring import metrics
 from sregym_env.sim.programs import exec as programs_exec
@@ -106,8 +106,8 @@ _PROGRAMS = "system:serviceaccount:"
 _HEARTBEATS = ("nodes", "leases.coordination.k8s.io")
 """Resources whose objects hold the time of the last heartbeat."""
 
-_FOLLOWING = (horizontalpodautoscaler.RESOURCE,)
-"""Resources whose status follows what is measured."""
+_FOLLOWING = (horizontalpodautoscaler.RESOURCE, argocd.APPLICATIONS)
+"""Resources whose status follows what is measured or the time."""
 
 REQUEST_EFFORT = 50.0
 DECODING_EFFORT = 250.0
@@ -667,7 +667,8 @@ class SimCluster:
         if kind.key in _HEARTBEATS:
             return nodes.present(self._world, obj)
         if kind.custom:
-            return conversions.presented(self._world, kind, obj)
+            found = conversions.presented(self._world, kind, obj)
+            return argocd.present(self._world, found) if kind.storage_key == argocd.APPLICATIONS else found
         if kind.storage_key in _FOLLOWING:
             obj = horizontalpodautoscaler.present(self._world, obj)
         return conversion.from_storage(kind, obj)

@@ -14,6 +14,7 @@ from __future__ import annotations
 from base64 import b64encode
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Literal, Protocol
 
 import orjson
@@ -31,6 +32,7 @@ from sregym_env.kube.status import StatusError
 from sregym_env.kube.types import Manifest
 from sregym_env.runtime.chance import Chance
 from sregym_env.worlds import marks
+from sregym_env.worlds.lastapplied import APPLIERS, APPLY, ARGO, reapplied, sent
 
 Kind = Literal[
     "image",
@@ -90,9 +92,6 @@ NOW = "{now}"
 
 CAUSE = "kubernetes.io/change-cause"
 RESTARTED = "kubectl.kubernetes.io/restartedAt"
-LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
-APPLY = "kubectl-client-side-apply"
-"""The field manager of ``kubectl apply``."""
 
 
 class Changing(World, Protocol):
@@ -164,7 +163,7 @@ class Change:
         made = self.at(world.now())
         if made.created is not None:
             world.cluster.create(sent(made.created, made.manager), field_manager=made.manager)
-        elif made.kind == "scale":
+        elif made.kind == "scale" and made.manager not in APPLIERS:
             replicas = next(s.after for s in made.steps if s.path == "/spec/replicas")
             world.cluster.patch(
                 made.target.resource,
@@ -177,28 +176,8 @@ class Change:
             )
         else:
             known = world.cluster.get(made.target.resource, made.target.name, made.target.namespace)
-            world.cluster.replace(made._reapplied(made.later(known)), field_manager=made.manager)
+            world.cluster.replace(reapplied(known, made.manager, made.later), field_manager=made.manager)
         return made
-
-    def _reapplied(self, live: Manifest) -> Manifest:
-        """What ``kubectl apply`` remembers of its input follows the change, where it is what makes it."""
-        notes = live["metadata"].get("annotations") or {}
-        if self.manager != APPLY or LAST_APPLIED not in notes:
-            return live
-        config = self.later(orjson.loads(notes[LAST_APPLIED]))
-        text = orjson.dumps(config, option=orjson.OPT_SORT_KEYS).decode() + "\n"
-        return {**live, "metadata": {**live["metadata"], "annotations": {**notes, LAST_APPLIED: text}}}
-
-
-def sent(manifest: Manifest, tool: str) -> Manifest:
-    """What a tool sends: ``kubectl apply`` adds what it has sent."""
-    if tool != APPLY:
-        return manifest
-    metadata = manifest["metadata"]
-    notes = {key: value for key, value in (metadata.get("annotations") or {}).items() if key != LAST_APPLIED}
-    bare = {**manifest, "metadata": {**metadata, "annotations": notes}}
-    text = orjson.dumps(bare, option=orjson.OPT_SORT_KEYS).decode() + "\n"
-    return {**manifest, "metadata": {**metadata, "annotations": {**notes, LAST_APPLIED: text}}}
 
 
 def happen(world: Changing, change: Change) -> Change:
@@ -424,7 +403,7 @@ def delivery(app: App) -> str:
         metadata = manifest["metadata"]
         labels, annotations = metadata.get("labels") or {}, metadata.get("annotations") or {}
         if "argocd.argoproj.io/tracking-id" in annotations or "argocd.argoproj.io/instance" in labels:
-            return "argocd-controller"
+            return ARGO
         if "kustomize.toolkit.fluxcd.io/name" in labels:
             return "kustomize-controller"
         if "meta.helm.sh/release-name" in annotations:
@@ -473,6 +452,11 @@ def scaler_of(cluster: Cluster, target: ObjectRef, tool: str, chance: Chance) ->
 
 def rescale(cluster: Cluster, target: ObjectRef, replicas: int, manager: str, tool: str) -> None:
     """Give a workload another number of replicas. Who delivers it writes the object as a whole."""
+    if manager == tool and tool in APPLIERS:
+        live = cluster.get(target.resource, target.name, target.namespace)
+        scaled = partial(changed, changes={"/spec/replicas": replicas})
+        cluster.replace(reapplied(live, tool, scaled), field_manager=tool)
+        return
     cluster.patch(
         target.resource,
         target.name,

@@ -31,8 +31,19 @@ from sregym_env.worlds.changes import Change, Step
 from sregym_env.worlds.nameserver import Serve, Zone
 from sregym_env.worlds.placement import BOUND, Bind
 from sregym_env.worlds.tenants import tasks
-from sregym_env.worlds.tenants.deeds import Act, Cordon, Deed, Drain, Install, Patch, Release, live_through
-from sregym_env.worlds.tenants.delivery import HELM, Delivery, dated
+from sregym_env.worlds.tenants.deeds import (
+    Act,
+    Alter,
+    Cordon,
+    Deed,
+    Drain,
+    Install,
+    Patch,
+    Release,
+    live_through,
+)
+from sregym_env.worlds.tenants.delivery import FLUX, HELM, Delivery, dated
+from sregym_env.worlds.tenants.gitops import Delivered, registered
 from sregym_env.worlds.tenants.neighbours import Neighbourhood, neighbourhood
 from sregym_env.worlds.tenants.oddities import Place, oddities
 from sregym_env.worlds.tenants.workloads import Span, last_change
@@ -81,6 +92,7 @@ def live(
     left = oddities(_place(app, neighbours, start, span), chance.at("oddities"))
     world.images = {**world.images, **neighbours.story.images, **left.images}
     deeds = [*deeds, *left.deeds]
+    deeds += registered(_delivered(deeds), _changed_by(deeds, FLUX), chance.at("registered"))
     reached = 0
     for until in (start + STARTING, span.at(0.5), span.present - SEEN):
         world.memory[LOOKING] = until
@@ -90,6 +102,26 @@ def live(
     live_through(world, [deed for deed in deeds if deed.time > reached], span.present)
     _check(world)
     return world.app
+
+
+def _delivered(deeds: Sequence[Deed]) -> list[Delivered]:
+    """Everything that was installed, each where it was first."""
+    return [
+        Delivered(deed.time, manifest)
+        for deed, act in _acts(deeds)
+        if isinstance(act, Install)
+        for manifest in act.manifests
+    ]
+
+
+def _changed_by(deeds: Sequence[Deed], tool: str) -> list[int]:
+    """When a tool has changed something of a neighbour."""
+    return [deed.time for deed, act in _acts(deeds) if isinstance(act, Alter) and act.change.manager == tool]
+
+
+def _acts(deeds: Sequence[Deed]) -> Iterator[tuple[Deed, Act]]:
+    for deed in deeds:
+        yield deed, deed.act.act if isinstance(deed.act, Within) else deed.act
 
 
 def _own_past(app: App, chance: Chance, start: int, span: Span) -> tuple[App, list[Deed], list[Deed]]:

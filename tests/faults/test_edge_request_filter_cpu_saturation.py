@@ -18,7 +18,7 @@ from sregym_env.faults.fault import FaultInstance
 from sregym_env.faults.registry import declaration
 from sregym_env.sim.bringup.deploy import deployed_world
 from sregym_env.sim.embedded import EmbeddedWorld
-from sregym_env.sim.programs import backtracking, envoy, request_filter
+from sregym_env.sim.programs import backtracking, envoy_config, request_filter
 from sregym_env.tools.workstation import Workstation
 
 SHOP = "astronomy-shop"
@@ -163,6 +163,6 @@ def test_broken_filters_are_told_by_envoy(filtering: tuple[EmbeddedWorld, FaultI
     }
     hosts = {name: "x" for name in re.findall(r"\$\{(\w+)\}", text) if "HOST" in name}
     ports = {name: "1" for name in re.findall(r"\$\{(\w+)\}", text) if "PORT" in name}
-    assert len(envoy.parsed(envoy.filled(text, {**hosts, **ports, **env})).denied) == 5
-    with pytest.raises(envoy.ConfigError, match="PCRE2 compile error"):
-        envoy.parsed(envoy.filled(text.replace("wp-(?:", "wp-((?:"), {**hosts, **ports, **env}))
+    assert len(envoy_config.parsed(envoy_config.filled(text, {**hosts, **ports, **env})).denied) == 5
+    with pytest.raises(envoy_config.ConfigError, match="PCRE2 compile error"):
+        envoy_config.parsed(envoy_config.filled(text.replace("wp-(?:", "wp-((?:"), {**hosts, **ports, **env}))

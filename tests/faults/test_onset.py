@@ -31,8 +31,9 @@ from sregym_env.kube.types import Manifest
 from sregym_env.rewards.baseline import protected_objects
 from sregym_env.runtime.chance import Chance
 from sregym_env.sim.embedded import EmbeddedWorld
-from sregym_env.worlds import changes
-from sregym_env.worlds.changes import APPLY, Change
+from sregym_env.worlds import changes, lastapplied
+from sregym_env.worlds.changes import Change
+from sregym_env.worlds.lastapplied import APPLY, ARGO
 from sregym_env.worlds.lived import lived_world
 
 LOOK = 90.0
@@ -126,7 +127,7 @@ def traces(world: World, target: ObjectRef) -> dict[str, Any]:
         "fields": sorted(set(metadata) - {"annotations", "labels"}),
         "writes": writes,
         "revision": notes.get("deployment.kubernetes.io/revision"),
-        "input": changes.LAST_APPLIED in notes,
+        "input": lastapplied.LAST_APPLIED in notes,
     }
 
 
@@ -161,22 +162,50 @@ def test_an_innocent_change_by_the_same_hand_leaves_the_same_traces(
     assert traces(guilty, instance.fault.resource) == traces(harmless, change.target)
 
 
-def test_what_kubectl_apply_remembers_follows_a_fault_that_is_applied(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    world = ground().fork()
-    target = ObjectRef("deployments.apps", "search", world.app.namespace)
-    manifest = next(
-        m for m in world.app.manifests if m["kind"] == "Deployment" and m["metadata"]["name"] == "search"
-    )
+def delivered(world: EmbeddedWorld, target: ObjectRef) -> None:
+    """Have an object remember what was applied, as if a tool that applies had delivered it."""
+    declared = next(m for m in world.app.manifests if ref(m) == target)
     known = world.cluster.get(target.resource, target.name, target.namespace)
-    notes = changes.sent(manifest, APPLY)["metadata"]["annotations"]
+    notes = lastapplied.sent(declared, APPLY)["metadata"]["annotations"]
     metadata = {**known["metadata"], "annotations": {**known["metadata"].get("annotations", {}), **notes}}
     world.cluster.replace({**known, "metadata": metadata}, field_manager=APPLY)
-    monkeypatch.setattr(onset.Authors, "of", lambda self, edit: APPLY)
-    instance = bound(world, "incorrect_image", "search")
+
+
+@pytest.mark.parametrize(
+    ("manager", "follows"),
+    [(APPLY, True), (ARGO, True), ("kubectl-edit", False), ("kubectl-set", False), ("helm", False)],
+)
+@pytest.mark.parametrize(
+    ("fault", "target"),
+    [
+        ("incorrect_image", "search"),
+        ("service_port_mismatch", "mongodb-rate"),
+        ("configmap_drift", "geo"),
+        ("service_wrong_pod_selection", "frontend"),
+    ],
+)
+def test_what_was_applied_last_follows_a_fault_that_is_applied_and_no_other(
+    manager: str, follows: bool, fault: str, target: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world = ground().fork()
+    instance = bound(world, fault, target)
+    struck = [
+        edit.target
+        for edit in instance.fault.edits
+        if isinstance(edit, JsonPatch | MergePatch | Rollout | Substitute)
+    ]
+    for each in struck:
+        delivered(world, each)
+    before = {each: world.cluster.get(each.resource, each.name, each.namespace) for each in struck}
+    monkeypatch.setattr(onset.Authors, "of", lambda self, edit: manager)
     come(world, instance)
-    live = world.cluster.get(target.resource, target.name, target.namespace)
-    image = live["spec"]["template"]["spec"]["containers"][0]["image"]
-    assert image == instance.fault.details["wrong"]
-    assert f'"image":"{image}"' in live["metadata"]["annotations"][changes.LAST_APPLIED]
+    assert struck
+    for each in struck:
+        live = world.cluster.get(each.resource, each.name, each.namespace)
+        text = lastapplied.input_of(live)
+        assert text is not None
+        assert (text != lastapplied.input_of(before[each])) == follows
+        if follows:
+            # To apply what is remembered changes nothing.
+            again = lastapplied.reapplied(live, APPLY, lambda known: known)
+            assert again == live

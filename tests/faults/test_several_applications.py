@@ -412,3 +412,12 @@ def test_the_expert_solves_it(id: str, style: str) -> None:
         SREGymEnv(problem=id, raise_errors=True), policy("expert", {"style": style}), seed=3
     ).record
     assert record.success, (record.diagnosis, record.grade)
+
+
+def test_whoever_is_called_is_told_which_application_an_alert_is_about() -> None:
+    world = demanded(staged(BOTH[0]).world).fork()
+    world.advance(150.0)
+    firing = [alert for alert in world.alerts() if alert.state == "firing"]
+    assert {alert.labels["namespace"] for alert in firing} >= {"hotel-reservation", "astronomy-shop"}
+    for alert in firing:
+        assert alert.labels["namespace"] in alert.summary, alert

@@ -228,8 +228,8 @@ def _wait_for_early_second() -> None:
 
 _TEMPORARY = (
     # kubectl diff names temporary directories and says when it wrote the files in them.
-    (re.compile(r"/tmp/(LIVE|MERGED)-\d+"), r"/tmp/\1"),
-    (re.compile(r"^((?:---|\+\+\+) /tmp/\S+\t).*$", re.MULTILINE), r"\1"),
+    (re.compile(r"/tmp/(LIVE|MERGED)-\d{1,10}/"), r"/tmp/\1/"),
+    (re.compile(r"^((?:---|\+\+\+) /tmp/\S+\t)[-0-9]{10} [:0-9]{8}\.\d{9} [+]0000$", re.MULTILINE), r"\1"),
     # klog says when and in which process; who asks often is told that it had to wait.
     (re.compile(r"^[IWE]\d{4} [\d:.]+ +\d+ request\.go:\d+\] Waited for .*\n", re.MULTILINE), ""),
     (re.compile(r"^[IWE]\d{4} [\d:.]+ +\d+ reflector\.go:\d+\] .*very short watch.*\n", re.MULTILINE), ""),

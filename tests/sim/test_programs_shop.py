@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import orjson
@@ -16,7 +17,8 @@ from sregym_env.sim.bringup.deploy import deployed_world
 from sregym_env.sim.embedded import EmbeddedWorld
 from sregym_env.sim.network.connections import NodeSource
 from sregym_env.sim.processes.exchange import Exchange, http_request
-from sregym_env.sim.programs.envoy import Config, ConfigError, Rule, filled, parsed
+from sregym_env.sim.programs.envoy_config import Config, ConfigError, Rule, filled, parsed
+from sregym_env.sim.world.program import HttpResponse
 
 APP = apps.app("astronomy-shop")
 NS = APP.namespace
@@ -114,20 +116,104 @@ def test_what_a_browser_asks_to_be_slow_is_slow(world: EmbeddedWorld) -> None:
     assert slow.total_seconds > 10.0 > ask(world, "/images/products/a.jpg").total_seconds
 
 
-@pytest.mark.parametrize(
-    ("path", "shown"),
-    [
-        ("/ready", "LIVE"),
-        ("/clusters", "frontend::frontend:8080::hostname::frontend"),
-        ("/nothing", "invalid path"),
-    ],
-)
-def test_the_administrator_sees_where_requests_go(world: EmbeddedWorld, path: str, shown: str) -> None:
+def admin(world: EmbeddedWorld, path: str, method: str = "GET") -> HttpResponse:
+    """One request to the proxy's administration interface."""
     pod = next(p for p in world.store.list("pods", NS) if p["metadata"]["name"].startswith("frontend-proxy-"))
     node = world.store.list("nodes")[0]["metadata"]["name"]
-    exchange = http_request(world, NodeSource(node), f"http://{pod['status']['podIP']}:10000{path}")
+    exchange = http_request(world, NodeSource(node), f"http://{pod['status']['podIP']}:10000{path}", method)
     assert exchange.response is not None
-    assert shown in exchange.response.body
+    return exchange.response
+
+
+@pytest.mark.parametrize(
+    ("path", "status", "shown"),
+    [
+        ("/ready", 200, r"\ALIVE\n\Z"),
+        ("/clusters", 200, r"(?m)^frontend::10\.96\.\d+\.\d+:8080::hostname::frontend$"),
+        ("/clusters", 200, r"(?m)^frontend::default_priority::max_connections::1024$"),
+        ("/clusters", 200, r"(?m)^frontend::10\.96\.\d+\.\d+:8080::health_flags::healthy$"),
+        ("/listeners", 200, r"\A[0-9a-f-]{36}::0\.0\.0\.0:8080\n\Z"),
+        ("/server_info", 200, r'"version": "[0-9a-f]{40}/1\.34\.10/Clean/RELEASE/BoringSSL"'),
+        ("/server_info", 200, r'"config_path": "/home/envoy/envoy\.yaml"'),
+        ("/config_dump", 200, r'"@type": "type\.googleapis\.com/envoy\.admin\.v3\.BootstrapConfigDump"'),
+        ("/stats?filter=^server.live$", 200, r"\Aserver\.live: 1\n\Z"),
+        ("/stats?filter=(", 400, r"\AInvalid re2 regex: "),
+        ("/stats?filter=server.live&format=json", 200, r'"name": "server\.live",\n *"value": 1'),
+        (
+            "/stats/prometheus",
+            200,
+            r'(?m)^envoy_cluster_membership_healthy\{envoy_cluster_name="frontend"\} 1$',
+        ),
+        ("/hot_restart_version", 200, r"\A11\.104\Z"),
+        ("/quitquitquit", 405, r"POST required"),
+        ("/nothing", 404, r"\Ainvalid path\. admin commands are:\n"),
+    ],
+)
+def test_the_administrator_sees_where_requests_go(
+    world: EmbeddedWorld, path: str, status: int, shown: str
+) -> None:
+    response = admin(world, path)
+    assert response.status == status
+    assert re.search(shown, response.body), response.body
+
+
+def statistics(world: EmbeddedWorld) -> dict[str, int]:
+    lines = admin(world, "/stats").body.splitlines()
+    return {name: int(value) for name, value in (line.split(": ") for line in lines)}
+
+
+def test_statistics_follow_the_traffic(world: EmbeddedWorld) -> None:
+    before = statistics(world)
+    world.advance(300.0)
+    found = {name: value - before[name] for name, value in statistics(world).items()}
+    offered = sum(fare.requests for fare in world.traffic.health(300.0))
+    assert found["http.ingress_http.downstream_rq_total"] == pytest.approx(offered, rel=0.02)
+    upstream = sum(value for name, value in found.items() if name.endswith(".upstream_rq_total"))
+    assert found["http.ingress_http.downstream_rq_total"] == upstream
+    assert found["cluster.frontend.upstream_rq_5xx"] <= 0.01 * upstream
+    assert found["server.uptime"] == 300
+
+
+def test_what_nobody_answers_is_counted_where_it_was_sent(world: EmbeddedWorld) -> None:
+    world.cluster.patch("deployments.apps", "frontend", {"spec": {"replicas": 0}}, namespace=NS)
+    world.advance(60.0)
+    before = statistics(world)
+    world.advance(120.0)
+    found = {name: value - before[name] for name, value in statistics(world).items()}
+    lost, sent = (found[f"cluster.frontend.upstream_rq_{name}"] for name in ("5xx", "total"))
+    # Whole ones are told, and requests come in fractions.
+    assert lost == pytest.approx(sent, abs=1)
+    assert sent > 100
+    assert found["http.ingress_http.downstream_rq_5xx"] == lost
+
+
+def test_a_name_that_does_not_resolve_has_no_hosts(world: EmbeddedWorld) -> None:
+    told(world, "frontend-proxy", "FRONTEND_HOST", "frontnd")
+    text = admin(world, "/clusters").body
+    assert "frontend::observability_name::frontend" in text
+    assert "frontend::10." not in text
+    assert statistics(world)["cluster.frontend.membership_total"] == 0
+
+
+@pytest.mark.parametrize(
+    ("line", "shown"),
+    [
+        ("id", "uid=101(envoy) gid=101(envoy) groups=101(envoy)\n"),
+        ("whoami", "envoy\n"),
+        ("ps -o user,uid,pid,args -p 1", "USER       UID     PID COMMAND\nenvoy      101       1 envoy -c /home/envoy/envoy.yaml\n"),
+        ("tr '\\0' ' ' < /proc/1/cmdline", "envoy -c /home/envoy/envoy.yaml "),
+        ("grep -E '^(Name|Uid)' /proc/1/status", "Name:\tenvoy\nUid:\t101\t101\t101\t101\n"),
+        ("grep -c '[$][{]' envoy.tmpl.yaml envoy.yaml", "envoy.tmpl.yaml:22\nenvoy.yaml:0\n"),
+        ("grep -A1 'address: frontend$' envoy.yaml", "                      address: frontend\n                      port_value: 8080\n"),
+        ("grep -c service_envoyproxy_io /etc/envoy/envoy.yaml", "3\n"),
+        ("head -1 /etc/os-release", 'PRETTY_NAME="Ubuntu 22.04.5 LTS"\n'),
+    ],
+)  # fmt: skip
+def test_the_proxy_s_container_is_of_one_piece(world: EmbeddedWorld, line: str, shown: str) -> None:
+    names = [pod["metadata"]["name"] for pod in world.store.list("pods", NS)]
+    pod = next(name for name in names if name.startswith("frontend-proxy-"))
+    done = world.cluster.exec(NS, pod, ["sh", "-c", line])
+    assert done.stdout == shown
 
 
 @pytest.mark.parametrize(

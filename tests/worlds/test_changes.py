@@ -15,7 +15,7 @@ from sregym_env.kube.types import Manifest
 from sregym_env.runtime.chance import Chance
 from sregym_env.sim.bringup.deploy import bare_cluster
 from sregym_env.sim.embedded import EmbeddedWorld
-from sregym_env.worlds import changes, marks
+from sregym_env.worlds import changes, lastapplied, marks
 from sregym_env.worlds.changes import WEIGHTS, Change
 from tests.worlds.richer import richer
 
@@ -87,7 +87,7 @@ def contents(manifest: Manifest) -> Manifest:
     """What people have written, without what ``kubectl apply`` remembers of it."""
     kept = cleaned(manifest)
     notes = {
-        k: v for k, v in (kept["metadata"].get("annotations") or {}).items() if k != changes.LAST_APPLIED
+        k: v for k, v in (kept["metadata"].get("annotations") or {}).items() if k != lastapplied.LAST_APPLIED
     }
     metadata = {"labels": kept["metadata"].get("labels"), "annotations": notes}
     return {**{key: value for key, value in kept.items() if key != "metadata"}, "metadata": metadata}

@@ -21,8 +21,8 @@ from sregym_env.sim.bringup.deploy import bare_cluster
 from sregym_env.sim.bringup.plan import cluster_of
 from sregym_env.sim.embedded import EmbeddedWorld
 from sregym_env.tools.kubectl import Kubectl
-from sregym_env.worlds.changes import LAST_APPLIED
 from sregym_env.worlds.clusters import drawn_cluster
+from sregym_env.worlds.lastapplied import LAST_APPLIED
 from sregym_env.worlds.past import in_office, live
 from sregym_env.worlds.tenants.workloads import Span
 from sregym_env.worlds.variation import vary

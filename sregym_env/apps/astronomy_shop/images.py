@@ -17,6 +17,14 @@ from sregym_env.sim.programs.system_images import busybox
 
 _ALPINE = 'NAME="Alpine Linux"\nID=alpine\nPRETTY_NAME="Alpine Linux v3.22"\n'
 _DEBIAN = 'PRETTY_NAME="Debian GNU/Linux 12 (bookworm)"\nNAME="Debian GNU/Linux"\nID=debian\n'
+_UBUNTU = (
+    'PRETTY_NAME="Ubuntu 22.04.5 LTS"\nNAME="Ubuntu"\nVERSION_ID="22.04"\nVERSION="22.04.5 LTS (Jammy Jellyfish)"\n'
+    "VERSION_CODENAME=jammy\nID=ubuntu\nID_LIKE=debian\nUBUNTU_CODENAME=jammy\n"
+)
+_ENVOY_ACCOUNTS = (
+    "root:x:0:0:root:/root:/bin/bash\ndaemon:x:1:1:daemon:/usr/sbin:/usr/sbin/nologin\n"
+    "nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\nenvoy:x:101:101::/home/envoy:/bin/sh\n"
+)
 _MB = 1_000_000
 
 _MADE: Mapping[str, tuple[str, int, tuple[str, ...], str]] = {
@@ -80,7 +88,12 @@ def _proxy(reference: str, version: str) -> Image:
         ("envoy",),
         ("-c", envoy.CONFIG),
         workdir="/home/envoy",
-        files={envoy.TEMPLATE: files.envoy_template(), "/etc/os-release": _DEBIAN},
+        files={
+            envoy.TEMPLATE: files.envoy_template(),
+            "/etc/envoy/envoy.yaml": files.ENVOY_DEFAULT,
+            "/etc/os-release": _UBUNTU,
+            "/etc/passwd": _ENVOY_ACCOUNTS,
+        },
         toolbox="debian",
         user=101,
     )

@@ -6,6 +6,7 @@ from sregym_env.sim import embedded, scheduler
 from sregym_env.sim.cluster import SimCluster
 from sregym_env.sim.controllers import (
     apiservice,
+    argocd,
     certificates,
     clusterroleaggregation,
     cronjob,
@@ -84,6 +85,7 @@ CONTROLLERS: tuple[Controller, ...] = (
     flowcontrol.CONTROLLER,
     eventttl.CONTROLLER,
     leaderelection.CONTROLLER,
+    argocd.CONTROLLER,
     dns.CONTROLLER,
 )
 

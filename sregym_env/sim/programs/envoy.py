@@ -6,29 +6,26 @@ missing or wrong becomes an address that is. What it does with a request follows
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
-from sregym_env.runtime.clock import SECOND
+from sregym_env.sim.containers import view
 from sregym_env.sim.processes.context import ProcessContext
 from sregym_env.sim.processes.exchange import http_get
-from sregym_env.sim.programs import request_filter
+from sregym_env.sim.programs import envoy_admin, request_filter
 from sregym_env.sim.programs.backtracking import LIMIT
 from sregym_env.sim.programs.defaults import MIB, Quiet
+from sregym_env.sim.programs.envoy_config import Config, ConfigError, Rule, filled, parsed
 from sregym_env.sim.programs.services.drivers.connecting import workers
 from sregym_env.sim.programs.services.steps import Ask, Handler
-from sregym_env.sim.programs.yaml_files import document
 from sregym_env.sim.world.logs import stamped
 from sregym_env.sim.world.process import Process
 from sregym_env.sim.world.program import Call, Failure, Flow, HttpRequest, HttpResponse, Keeping, Usage
 
 TEMPLATE = "/home/envoy/envoy.tmpl.yaml"
 CONFIG = "/home/envoy/envoy.yaml"
-ROUTE_TIMEOUT = 15.0
-"""Seconds that a route waits for an answer unless it says otherwise."""
 CONNECT_TIMEOUT = 5.0
 """Seconds that a cluster waits for a connection (``connect_timeout``)."""
 OWN = 0.0003
@@ -37,7 +34,6 @@ OWN = 0.0003
 REFUSED = "request blocked\n"
 """What is answered to a request that the filter does not let through."""
 
-_VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}|\$([A-Za-z_][A-Za-z0-9_]*)")
 _CLOSED = "upstream connect error or disconnect/reset before headers. reset reason: "
 
 
@@ -49,114 +45,6 @@ class Settings:
     memory: int = 30 * MIB
     template: str = TEMPLATE
     """Where the file is that the environment is put into."""
-
-
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """Where requests go whose path begins with something."""
-
-    prefix: str
-    cluster: str
-    rewrite: str = ""
-    """What the prefix becomes; empty to leave it."""
-    timeout: float = ROUTE_TIMEOUT
-
-
-@dataclass(frozen=True, slots=True)
-class Config:
-    """A configuration as far as requests are concerned."""
-
-    port: int
-    admin: int
-    rules: tuple[Rule, ...]
-    clusters: tuple[tuple[str, tuple[str, int]], ...]
-    """(name, (host, port))."""
-    prints: bool
-    """Whether the access log goes to the console."""
-    denied: tuple[request_filter.Rule, ...] = ()
-    """What a filter of requests in front of the routes does not let through."""
-
-    def rule(self, path: str) -> Rule | None:
-        """The first rule that a path matches."""
-        return next((rule for rule in self.rules if path.startswith(rule.prefix)), None)
-
-    def address(self, cluster: str) -> tuple[str, int]:
-        """Where a cluster is."""
-        return dict(self.clusters).get(cluster, ("", 0))
-
-
-class ConfigError(Exception):
-    """A file that Envoy does not take, in its words."""
-
-
-def filled(template: str, env: Mapping[str, str]) -> str:
-    """What ``envsubst`` makes of a template: variables that are not set become nothing."""
-    return _VARIABLE.sub(lambda found: env.get(found[1] or found[2], ""), template)
-
-
-@lru_cache(maxsize=64)
-def parsed(text: str) -> Config:
-    """A configuration file. Raises ConfigError."""
-    try:
-        found: Any = document(text)
-    except ValueError as error:
-        raise ConfigError(f"Unable to convert YAML as JSON: {error}") from None
-    try:
-        resources = found["static_resources"]
-        listener = resources["listeners"][0]
-        manager = listener["filter_chains"][0]["filters"][0]["typed_config"]
-        routes = manager["route_config"]["virtual_hosts"][0]["routes"]
-        clusters = tuple(
-            (
-                each["name"],
-                _socket(
-                    each["load_assignment"]["endpoints"][0]["lb_endpoints"][0]["endpoint"]["address"],
-                    f"ClusterValidationError.LoadAssignment ({each['name']})",
-                ),
-            )
-            for each in resources["clusters"]
-        )
-        rules = tuple(
-            Rule(
-                str(each["match"]["prefix"]),
-                str(each["route"]["cluster"]),
-                str(each["route"].get("prefix_rewrite", "")),
-                float(str(each["route"].get("timeout", f"{ROUTE_TIMEOUT}s")).rstrip("s")),
-            )
-            for each in routes
-        )
-        logs = manager.get("access_log") or ()
-        return Config(
-            _socket(listener["address"], "BootstrapValidationError.StaticResources.Listeners")[1],
-            _socket(found["admin"]["address"], "BootstrapValidationError.Admin")[1],
-            rules,
-            clusters,
-            any("stdout" in str(each["name"]) for each in logs),
-            request_filter.rules_of(manager.get("http_filters")),
-        )
-    except request_filter.FilterError as error:
-        raise ConfigError(f"Unable to create Wasm HTTP filter: wasm log: {error}") from None
-    except (KeyError, IndexError, TypeError, ValueError, AttributeError):
-        raise ConfigError("Unable to parse JSON as proto (INVALID_ARGUMENT: invalid name or value)") from None
-
-
-def _socket(address: Any, where: str) -> tuple[str, int]:
-    socket = address["socket_address"]
-    host, port = socket.get("address"), socket.get("port_value")
-    if not host:
-        raise ConfigError(
-            f"Proto constraint validation failed ({where}: SocketAddressValidationError.Address: value length must be at "
-            "least 1 characters)"
-        )
-    if port is None:
-        raise ConfigError(
-            f"Proto constraint validation failed ({where}: SocketAddressValidationError.PortSpecifier: is required)"
-        )
-    if not isinstance(port, int) or not 0 <= port < 65536:
-        raise ConfigError(
-            f'Unable to parse JSON as proto (INVALID_ARGUMENT: invalid value "{port}" for type TYPE_UINT32)'
-        )
-    return str(host), port
 
 
 class Envoy(Quiet):
@@ -176,14 +64,11 @@ class Envoy(Quiet):
             ctx.log(f"/bin/sh: 1: cannot open {settings.template}: No such file")
             ctx.exit(2)
             return
-        _say(
-            ctx,
-            "info",
-            "main",
-            "server.cc:433",
-            f"initializing epoch 0 (base id=0, hot restart version=11.{settings.version})",
-        )
+        restarts = f"hot restart version={envoy_admin.HOT_RESTART}"
+        _say(ctx, "info", "main", "server.cc:433", f"initializing epoch 0 (base id=0, {restarts})")
         text = filled(template, ctx.process.env)
+        with suppress(OSError):
+            view.write(ctx.world, ctx.process, CONFIG, text)
         try:
             config = parsed(text)
         except ConfigError as error:
@@ -250,7 +135,7 @@ class Envoy(Quiet):
         if config is None:
             return None
         if port == config.admin:
-            return _admin(ctx, config, path)
+            return envoy_admin.page(ctx, config, _settings(ctx).version, request)
         looked = request_filter.outcome(config.denied, path)
         own = OWN + looked.seconds
         if looked.denied:
@@ -378,30 +263,3 @@ def _end(ctx: ProcessContext, text: str) -> None:
     _say(ctx, "critical", "main", "server.cc:422", text)
     _say(ctx, "info", "main", "server.cc:1061", "exiting")
     ctx.exit(1, delay=0.05)
-
-
-def _admin(ctx: ProcessContext, config: Config, path: str) -> HttpResponse:
-    plain = {"content-type": "text/plain; charset=UTF-8", "server": "envoy"}
-    match path:
-        case "/ready":
-            return HttpResponse(200, "LIVE\n", plain, OWN)
-        case "/clusters":
-            lines = (f"{name}::observability_name::{name}\n{name}::{host}:{port}::hostname::{host}\n"
-                     for name, (host, port) in config.clusters)  # fmt: skip
-            return HttpResponse(200, "".join(lines), plain, OWN)
-        case "/listeners":
-            return HttpResponse(200, f"listener_0::0.0.0.0:{config.port}\n", plain, OWN)
-        case "/server_info":
-            up = (ctx.now() - ctx.process.started_at) // SECOND
-            version = _settings(ctx).version
-            return HttpResponse(
-                200,
-                f'{{\n "version": "envoy/{version}/Clean/RELEASE/BoringSSL",\n "state": "LIVE",\n "uptime_all_epochs": "{up}s"\n}}\n',
-                {**plain, "content-type": "application/json"},
-                OWN,
-            )
-        case "/":
-            return HttpResponse(
-                200, "<title>Envoy Admin</title>\n", {**plain, "content-type": "text/html"}, OWN
-            )
-    return HttpResponse(404, "invalid path. admin commands are:\n", plain, OWN)

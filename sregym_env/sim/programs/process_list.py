@@ -30,6 +30,9 @@ class Row(NamedTuple):
     seconds: float = 0.0
     """CPU time that it has had."""
     state: str = "Ssl"
+    user: str = "root"
+    """As whom it runs."""
+    uid: int = 0
 
     @property
     def size(self) -> int:
@@ -260,7 +263,7 @@ _PMEM = _column(
 _VSZ = _column("VSZ", 6, lambda row, _, __: str(row.size), lambda row, _, __: row.size)
 _RSS = _column("RSS", 5, lambda row, _, __: str(row.resident >> 10), lambda row, _, __: row.resident)
 _TTY = _named("TT", -8, lambda _, __, ___: "?")
-_USER = _named("USER", -8, lambda _, __, ___: "root")
+_USER = _named("USER", -8, lambda row, _, __: row.user)
 _STIME = _column("STIME", 5, lambda row, now, _: started(row.since, now), lambda row, _, __: row.since)
 _ETIMES = _column(
     "ELAPSED",
@@ -280,7 +283,7 @@ _COLUMNS: dict[str, _Column] = {
     "user": _USER,
     "euser": _USER,
     "ruser": _USER,
-    "uid": _named("UID", 5, lambda _, __, ___: "0"),
+    "uid": _named("UID", 5, lambda row, _, __: str(row.uid)),
     "pcpu": _PCPU,
     "%cpu": _PCPU,
     "c": _column(

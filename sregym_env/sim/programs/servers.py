@@ -205,7 +205,7 @@ class DaemonSettings:
     """A process that stays up: what it prints, where it listens and what it needs."""
 
     lines: tuple[str, ...] = ()
-    """Printed at start. ``{klog:1.5}`` and ``{calico:1.5}`` are the time 1.5 s after it, as these write it."""
+    """Printed at start. ``{klog:1.5}`` is the time 1.5 s after it, in one of the :data:`FORMS` in which programs write it."""
     ports: tuple[int, ...] = ()
     http: tuple[int, ...] = ()
     """Ports of those that answer every HTTP request with ``ok``."""
@@ -214,8 +214,21 @@ class DaemonSettings:
     ignores_term: bool = False
 
 
-_STAMP = re.compile(r"\{(klog|calico):([0-9.]+)\}")
-_FORMS = {"klog": "I%m%d %H:%M:%S", "calico": "%Y-%m-%d %H:%M:%S"}
+FORMS = {
+    "klog": ("I%m%d %H:%M:%S", ".", 6, ""),
+    "calico": ("%Y-%m-%d %H:%M:%S", ".", 3, ""),
+    "iso": ("%Y-%m-%dT%H:%M:%S", "", 0, "Z"),
+    "milli": ("%Y-%m-%dT%H:%M:%S", ".", 3, "Z"),
+    "micro": ("%Y-%m-%dT%H:%M:%S", ".", 6, "Z"),
+    "slashes": ("%Y/%m/%d %H:%M:%S", "", 0, ""),
+    "slashes6": ("%Y/%m/%d %H:%M:%S", ".", 6, ""),
+    "redis": ("%d %b %Y %H:%M:%S", ".", 3, ""),
+    "clock": ("%H:%M:%S", ".", 3, ""),
+    "epoch": ("%s", ".", 3, ""),
+}
+"""How programs write a time: up to the second, what stands before its fraction, the fraction's digits, what follows."""
+
+_STAMP = re.compile(rf"\{{({'|'.join(FORMS)}):([0-9.]+)\}}")
 
 
 def _stamped(ctx: ProcessContext, kind: str, delay: float) -> str:
@@ -224,9 +237,11 @@ def _stamped(ctx: ProcessContext, kind: str, delay: float) -> str:
     time = PUBLISHED.born - 5 * HOUR
     if plan.key:
         time = ctx.wall() + plan.bits("line", *key, ctx.process.restart) % SECOND // 2
-    instant = datetime.fromtimestamp(0, UTC) + timedelta(microseconds=time + round(delay * SECOND))
-    fraction = f"{instant.microsecond:06d}"
-    return f"{instant:{_FORMS[kind]}}.{fraction if kind == 'klog' else fraction[:3]}"
+    time += round(delay * SECOND)
+    form, point, digits, after = FORMS[kind]
+    instant = datetime.fromtimestamp(0, UTC) + timedelta(microseconds=time)
+    whole = str(time // SECOND) if form == "%s" else f"{instant:{form}}"
+    return f"{whole}{point}{f'{instant.microsecond:06d}'[:digits]}{after}"
 
 
 class Daemon(Quiet):

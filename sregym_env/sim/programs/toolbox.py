@@ -23,6 +23,7 @@ from sregym_env.shell.files import Files, LateFiles
 from sregym_env.shell.shell import Shell, ShellCommand
 from sregym_env.shell.shell import Shell as NewShell
 from sregym_env.sim.containers import pids, view
+from sregym_env.sim.containers.accounts import account_of
 from sregym_env.sim.network import addressing, dns
 from sregym_env.sim.network.local_ports import sysctls
 from sregym_env.sim.processes.context import ProcessContext
@@ -287,10 +288,15 @@ def _of_kernel(ctx: ProcessContext) -> dict[str, Callable[[], str]]:
     release = commands.kernel_release(world, process.node)
     proc = {
         **kernel_files.of_machine(of_machine, world, process.node, release),
-        **{f"1/{name}": text for name, text in kernel_files.of_process(of_first, first).items()},
+        **{
+            f"1/{name}": text
+            for name, text in kernel_files.of_process(of_first, first, account_of(world, first)).items()
+        },
         **{
             f"self/{name}": text
-            for name, text in kernel_files.of_process(of_container, evolve(process, open_files=0)).items()
+            for name, text in kernel_files.of_process(
+                of_container, evolve(process, open_files=0), account_of(world, process)
+            ).items()
         },
         **kernel_files.of_network(
             process.ip, partial(net_tools.listening_ports, ctx), partial(net_tools.closed, ctx)
@@ -370,17 +376,24 @@ def _ps(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> E
     rows = daemons.rows(ctx) if machines else []
     if ctx.image.toolbox == "debian":
         return list_processes(ctx, argv, [*rows, *process_rows(ctx, own, argv, parent=int(machines))])
-    told = [(row.pid, process_list.used(row.seconds), row.command) for row in rows]
+    told = [(row.pid, row.user, process_list.used(row.seconds), row.command) for row in rows]
     told += [
-        (pid, process_list.used(commands.usage(ctx, process)[2]), _command_line(process))
+        (
+            pid,
+            account_of(ctx.world, process).shown,
+            process_list.used(commands.usage(ctx, process)[2]),
+            _command_line(process),
+        )
         for pid, process in seen
     ]
     told.sort(key=lambda each: each[0])
+    mine = account_of(ctx.world, ctx.process).shown
     told += [
-        (pid, "0:00", f"[{leak.command}]" if leak.dead else leak.command) for pid, _, leak, _ in gathered(ctx)
+        (pid, mine, "0:00", f"[{leak.command}]" if leak.dead else leak.command)
+        for pid, _, leak, _ in gathered(ctx)
     ]
-    told.append((own, "0:00", " ".join(argv)))
-    lines = "".join(f"{pid:>5} root      {used} {command}\n" for pid, used, command in told)
+    told.append((own, mine, "0:00", " ".join(argv)))
+    lines = "".join(f"{pid:>5} {user:<8}  {used} {command}\n" for pid, user, used, command in told)
     return _ok(f"PID   USER     TIME  COMMAND\n{lines}")
 
 
@@ -396,12 +409,39 @@ def process_rows(ctx: ProcessContext, own: int, argv: Sequence[str], parent: int
         _, resident, seconds = commands.usage(ctx, process)
         words = _command(process.program, process.argv)
         name = words[0].rpartition("/")[2] if words else ""
-        found.append(Row(pid, parent, process.started_at, " ".join(words), name, resident, seconds))
+        runs = account_of(ctx.world, process)
+        found.append(
+            Row(
+                pid,
+                parent,
+                process.started_at,
+                " ".join(words),
+                name,
+                resident,
+                seconds,
+                user=runs.shown,
+                uid=runs.uid,
+            )
+        )
+    mine = account_of(ctx.world, ctx.process)
     for pid, since, leak, whose in gathered(ctx):
         text = f"[{leak.command}] <defunct>" if leak.dead else leak.command
         resident, state = (0, "Z") if leak.dead else (968 << 10, "S")
-        found.append(Row(pid, whose, since, text, leak.command.split(" ")[0], resident, state=state))
-    return [*found, Row(own, parent, ctx.now(), " ".join(argv), "ps", 1560 << 10, state="R")]
+        found.append(
+            Row(
+                pid,
+                whose,
+                since,
+                text,
+                leak.command.split(" ")[0],
+                resident,
+                state=state,
+                user=mine.shown,
+                uid=mine.uid,
+            )
+        )
+    own_row = Row(own, parent, ctx.now(), " ".join(argv), "ps", 1560 << 10, state="R")
+    return [*found, own_row._replace(user=mine.shown, uid=mine.uid)]
 
 
 def _command_line(process: Process) -> str:
@@ -486,17 +526,16 @@ def _top(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> 
 
 
 def _id(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
-    user = ctx.image.user
-    name = "root" if user == 0 else str(user)
+    mine = account_of(ctx.world, ctx.process)
     if argv[0] == "whoami":
-        return _ok(name + "\n") if user == 0 else _fail(f"whoami: unknown uid {user}\n")
-    if "-u" in argv:
-        return _ok(f"{user}\n")
-    return _ok(
-        f"uid={user}({name}) gid={user}({name}) groups={user}({name})\n"
-        if user == 0
-        else f"uid={user} gid=0(root)\n"
-    )
+        return _ok(f"{mine.user}\n") if mine.user else _fail(f"whoami: unknown uid {mine.uid}\n")
+    asked = {letter for word in argv[1:] if word.startswith("-") for letter in word[1:]}
+    if asked & {"u", "g"}:
+        number, name = (mine.uid, mine.user) if "u" in asked else (mine.gid, mine.group)
+        return _ok(f"{name if 'n' in asked and name else number}\n")
+    user = f"{mine.uid}({mine.user})" if mine.user else str(mine.uid)
+    group = f"{mine.gid}({mine.group})" if mine.group else str(mine.gid)
+    return _ok(f"uid={user} gid={group}" + (f" groups={group}\n" if mine.user else "\n"))
 
 
 def _hostname(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:

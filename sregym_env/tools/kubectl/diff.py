@@ -12,6 +12,7 @@ from sregym_env.kube.registry import Resource
 from sregym_env.kube.status import StatusError
 from sregym_env.kube.types import Manifest
 from sregym_env.kube.yamlout import to_yaml
+from sregym_env.runtime.streams import keyed_bits
 from sregym_env.shell.linediff import unified
 from sregym_env.tools.kubectl import lastapplied, managers, pruning
 from sregym_env.tools.kubectl.apply import find_live
@@ -25,6 +26,14 @@ from sregym_env.tools.kubectl.writing import (
     from_files,
     selected,
 )
+
+SIDES = ("LIVE", "MERGED")
+
+EACH = 7_000_000
+"""Nanoseconds that the two requests for an object take."""
+
+WRITING = 90_000
+"""Nanoseconds in which a file is written, at least."""
 
 
 def diff(call: Call) -> None:
@@ -42,8 +51,10 @@ def diff(call: Call) -> None:
         raise KubectlError(server_text(error), 2) from None
     except KubectlError as error:
         raise KubectlError(error.text, 2) from None
+    folders = tuple(_folder(call, side) for side in SIDES)
+    times = {label: _written(call, number) for number, label in enumerate(versions)}
     for label in sorted(versions):
-        _print_one(call, label, *versions[label])
+        _print_one(call, folders, label, times[label], *versions[label])
 
 
 def _versions(call: Call, prunable: Sequence[Resource]) -> dict[str, tuple[str, str]]:
@@ -78,13 +89,15 @@ def _label(resource: Resource, obj: Manifest) -> str:
     return f"{version}.{kind}.{metadata.get('namespace', '')}.{metadata['name']}"
 
 
-def _print_one(call: Call, label: str, before: str, after: str) -> None:
+def _print_one(
+    call: Call, folders: Sequence[str], label: str, times: Sequence[str], before: str, after: str
+) -> None:
     if before == after:
         return
-    stamp = _stamp(call.cluster.now())
-    names = (f"/tmp/LIVE/{label}\t{stamp}", f"/tmp/MERGED/{label}\t{stamp}")
+    old, new = (f"{folder}/{label}" for folder in folders)
+    names = (f"{old}\t{times[0]}", f"{new}\t{times[1]}")
     lines = unified(before.splitlines(keepends=True), after.splitlines(keepends=True), names)
-    call.print(f"diff -u -N /tmp/LIVE/{label} /tmp/MERGED/{label}\n{lines}")
+    call.print(f"diff -u -N {old} {new}\n{lines}")
     call.exit_code = 1
 
 
@@ -92,9 +105,23 @@ def _shown(resource: Resource, obj: Manifest, keep: bool) -> Manifest:
     return with_managed_fields(resource, obj) if keep else without_managed_fields(obj)
 
 
-def _stamp(now: int) -> str:
-    """A file's time as ``diff`` shows it."""
-    return f"{datetime.fromtimestamp(now / 1e6, UTC):%Y-%m-%d %H:%M:%S.%f}000 +0000"
+def _folder(call: Call, side: str) -> str:
+    """The temporary directory in which one side's files are written."""
+    # Looks as random as the real name and is the same in every run.
+    return f"/tmp/{side}-{keyed_bits(call.cluster.now(), 'kubectl diff', side) % 4_294_967_296}"
+
+
+def _written(call: Call, number: int) -> tuple[str, str]:
+    """When the two files of an object are written, as ``diff`` shows it: they are compared one after the other."""
+    now = call.cluster.now()
+    bits = keyed_bits(now, "kubectl diff", number)
+    live = now * 1000 + number * EACH + bits % EACH
+    return _stamp(live), _stamp(live + WRITING + (bits >> 32) % WRITING)
+
+
+def _stamp(nanoseconds: int) -> str:
+    whole, fraction = divmod(nanoseconds, 1_000_000_000)
+    return f"{datetime.fromtimestamp(whole, UTC):%Y-%m-%d %H:%M:%S}.{fraction:09} +0000"
 
 
 def _merged(call: Call, resource: Resource, manifest: Manifest, live: Manifest | None) -> Manifest:

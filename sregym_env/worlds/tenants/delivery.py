@@ -14,10 +14,9 @@ from sregym_env.kube.durations import rfc3339
 from sregym_env.kube.types import Manifest
 from sregym_env.runtime.chance import Chance
 from sregym_env.runtime.streams import keyed_bits
-from sregym_env.worlds.changes import APPLY, LAST_APPLIED, sent
+from sregym_env.worlds.lastapplied import APPLY, ARGO, LAST_APPLIED, sent
 
 HELM = "helm"
-ARGO = "argocd-controller"
 FLUX = "kustomize-controller"
 TERRAFORM = "terraform-provider-helm_v2.13.0_x5"
 

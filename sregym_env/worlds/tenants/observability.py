@@ -8,7 +8,7 @@ from sregym_env.runtime.chance import Chance
 from sregym_env.runtime.clock import SECOND, seconds
 from sregym_env.sim.bringup import observability
 from sregym_env.sim.programs.monitoring_images import MONITORING_IMAGES, RELEASES
-from sregym_env.worlds.tenants.deeds import Deed, Install, Story
+from sregym_env.worlds.tenants.deeds import Deed, Install, Release, Story
 from sregym_env.worlds.tenants.delivery import HELM, delivery_of
 from sregym_env.worlds.tenants.workloads import Span
 
@@ -24,7 +24,10 @@ def monitoring(namespaces: Sequence[str], chance: Chance, span: Span) -> Story:
     how = delivery_of(chance.at("delivery"), HELM, "prometheus")
     pace = chance.uniform("pace", 0.2, 1.5)
     first, *rest = observability.manifests(namespaces, releases)
-    deeds = [Deed(start - SECOND, Install((first,), HELM))]
+    deeds = [
+        Deed(start - SECOND, Install((first,), HELM)),
+        Deed(start - SECOND // 2, Release(how, NAMESPACE, 1)),
+    ]
     deeds += [
         Deed(start + seconds(index * pace), Install((how.marked(manifest),), HELM))
         for index, manifest in enumerate(rest)

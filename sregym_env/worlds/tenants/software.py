@@ -23,7 +23,7 @@ class Software:
     ports: tuple[int, ...]
     binary: str
     lines: tuple[str, ...] = ()
-    """What it writes when it starts."""
+    """What it writes when it starts (:class:`DaemonSettings`); ``{tag}`` is the build's."""
     memory: int = 40
     """Resident, MiB."""
     size: int = 60
@@ -37,8 +37,9 @@ class Software:
 
 def image(software: Software, reference: str) -> Image:
     """The image that a reference to a build of some software names."""
+    tag = reference.rpartition(":")[2]
     settings = DaemonSettings(
-        software.lines,
+        tuple(line.replace("{tag}", tag) for line in software.lines),
         software.ports,
         software.ports if software.http else (),
         software.memory * MIB,
@@ -55,14 +56,16 @@ def image(software: Software, reference: str) -> Image:
 
 STORES = (
     Software("redis", "redis", ("6.2.14", "7.0.15", "7.2.4", "7.2.5", "7.4.1"), (6379,), "redis-server",
-             ("1:C oO0OoO0OoO0Oo Redis is starting oO0OoO0OoO0Oo", "1:M Ready to accept connections tcp"), 9, 41, http=False),
+             ("1:C {redis:0.01} * oO0OoO0OoO0Oo Redis is starting oO0OoO0OoO0Oo",
+              "1:M {redis:0.02} * Ready to accept connections tcp"), 9, 41, http=False),
     Software("postgres", "postgres", ("14.9", "14.11", "15.6", "15.8", "16.3"), (5432,), "postgres",
-             ("LOG:  listening on IPv4 address \"0.0.0.0\", port 5432", "LOG:  database system is ready to accept connections"),
+             ("{calico:0.4} UTC [1] LOG:  listening on IPv4 address \"0.0.0.0\", port 5432",
+              "{calico:0.5} UTC [1] LOG:  database system is ready to accept connections"),
              48, 155, http=False),
     Software("rabbitmq", "rabbitmq", ("3.11.28", "3.12.13", "3.12.14", "3.13.2", "3.13.7"), (5672, 15672), "rabbitmq-server",
              ("  Starting broker... completed with 4 plugins.",), 130, 100, http=False),
     Software("mongodb", "bitnami/mongodb", ("5.0.24", "6.0.13", "6.0.16", "7.0.8", "7.0.14"), (27017,), "mongod",
-             ('{"s":"I","c":"NETWORK","id":23016,"msg":"Waiting for connections","attr":{"port":27017,"ssl":"off"}}',),
+             ('{"t":{"$date":"{milli:0.9}"},"s":"I","c":"NETWORK","id":23016,"msg":"Waiting for connections","attr":{"port":27017,"ssl":"off"}}',),
              120, 250, http=False),
     Software("memcached", "bitnami/memcached", ("1.6.21", "1.6.24", "1.6.27", "1.6.29"), (11211,), "memcached", (), 6, 30,
              http=False),
@@ -70,9 +73,11 @@ STORES = (
                                              "RELEASE.2024-08-17T01-24-54Z"), (9000,), "minio",
              ("MinIO Object Storage Server", "API: http://0.0.0.0:9000"), 110, 150, path="/minio/health/live"),
     Software("mysql", "mysql", ("8.0.35", "8.0.36", "8.0.39", "8.4.2"), (3306,), "mysqld",
-             ("[System] [MY-010931] [Server] /usr/sbin/mysqld: ready for connections. port: 3306",), 380, 170, http=False),
+             ("{micro:2.1} 0 [System] [MY-010931] [Server] /usr/sbin/mysqld: ready for connections. Version: '{tag}'  "
+              "socket: '/var/run/mysqld/mysqld.sock'  port: 3306  MySQL Community Server - GPL.",), 380, 170, http=False),
     Software("nats", "nats", ("2.9.25", "2.10.11", "2.10.18", "2.10.22"), (4222, 8222), "nats-server",
-             ("[INF] Listening for client connections on 0.0.0.0:4222", "[INF] Server is ready"), 14, 8),
+             ("[1] {slashes6:0.01} [INF] Listening for client connections on 0.0.0.0:4222",
+              "[1] {slashes6:0.02} [INF] Server is ready"), 14, 8),
 )  # fmt: skip
 """Stores and brokers that tenants run beside their services."""
 

@@ -12,10 +12,10 @@ from sregym_env.kube.types import Manifest
 from sregym_env.runtime.chance import Chance
 from sregym_env.runtime.clock import DAY, HOUR, MINUTE, SECOND, seconds
 from sregym_env.worlds import standards
-from sregym_env.worlds.changes import Change, Step, manager_of
+from sregym_env.worlds.changes import Change, Kind, Step, manager_of
 from sregym_env.worlds.tenants import software, tasks
-from sregym_env.worlds.tenants.deeds import SETTLING, Alter, Deed, Install, Patch, Release, Story
-from sregym_env.worlds.tenants.delivery import HELM, Delivery, delivery_of
+from sregym_env.worlds.tenants.deeds import SETTLING, Alter, Deed, Install, Release, Story
+from sregym_env.worlds.tenants.delivery import FLUX, HELM, Delivery, delivery_of
 from sregym_env.worlds.tenants.software import Software
 
 BUSYBOX = "busybox:1.36"
@@ -284,11 +284,16 @@ class _Part:
             chance = self.chance.at("upgrade", index)
             path = "/spec/template/spec/containers/0/image"
             step = Step(path, self.builds[index], self.builds[index + 1])
-            change = Change("image", target, manager_of("image", habits.tool, chance), (step,))
+            change = Change("image", target, _manager("image", habits.tool, chance), (step,))
             # What would come after the present has not been done yet.
             time = max(min(span.ago(age), span.present - 10 * MINUTE), earliest + index * 20 * MINUTE)
             found.append(Deed(time, Alter(change)))
         return found
+
+
+def _manager(kind: Kind, tool: str, chance: Chance) -> str:
+    """Who makes a change of what a tool delivers: nobody else where that is Flux, which would put it back."""
+    return tool if tool == FLUX else manager_of(kind, tool, chance)
 
 
 def last_change(chance: Chance) -> int:
@@ -452,10 +457,11 @@ def task(
     started = installed + MINUTE
     if not suspended:
         runs = FAILED_RUNS if fails else tasks.kept(spec)
-        manager = manager_of("cronjob", tool, chance)
+        manager = _manager("cronjob", tool, chance)
         started = max(started, tasks.since(spec, runs, span.present, chance))
         deeds.append(Deed(started, tasks.Ran(target)))
-        deeds.append(Deed(started, Patch(target, {"spec": {"suspend": False}}, manager)))
+        switched = Change("cronjob", target, manager, (Step("/spec/suspend", True, False),))
+        deeds.append(Deed(started, Alter(switched)))
     latest = span.present - SETTLING
     share = tasks.RERUN_IDLE if suspended else tasks.RERUN
     again = tasks.reruns(target, chance.at("again"), started + MINUTE, latest, share)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from sregym_env.kube.types import Manifest
 from sregym_env.runtime.chance import Chance
 from sregym_env.worlds import marks, standards
-from sregym_env.worlds.changes import APPLY, sent
+from sregym_env.worlds.lastapplied import APPLY, sent
 from sregym_env.worlds.variation import words
 from sregym_env.worlds.variation.draft import Draft, Work
 

@@ -32,6 +32,7 @@ HASH = "[456789bcdf]{6,10}"
 
 _UIDS = re.compile(f"{BEFORE}{UID}{AFTER}")
 _CONTAINERS = re.compile(rf"containerd://([0-9a-f]{{64}}){AFTER}")
+_COMMITS = re.compile(rf"{BEFORE}([0-9a-f]{{40}}){AFTER}")
 _TOKEN_VOLUMES = re.compile(rf"kube-api-access-({SUFFIX}){AFTER}")
 _HASHED = re.compile(rf"-({HASH}){AFTER}")
 _SUFFIXED = re.compile(rf"-({SUFFIX}){AFTER}")
@@ -90,7 +91,7 @@ class Identities:
 
     uids: tuple[str, ...]
     digits: tuple[str, ...]
-    """Hexadecimal numbers: ids of containers and machines."""
+    """Hexadecimal numbers: ids of containers, machines and commits."""
     suffixes: tuple[tuple[str, ...], ...]
     """By siblings, sorted."""
     hashes: tuple[tuple[str, ...], ...]
@@ -245,7 +246,9 @@ def found(world: EmbeddedWorld, text: str, static: str) -> Identities:
     )
     return Identities(
         uids=tuple(sorted({*_UIDS.findall(text)} - chosen)),
-        digits=tuple(sorted({*_CONTAINERS.findall(text), *_machine_ids(world)} - chosen)),
+        digits=tuple(
+            sorted({*_CONTAINERS.findall(text), *_COMMITS.findall(text), *_machine_ids(world)} - chosen)
+        ),
         suffixes=names.groups(names.suffixes, chosen),
         hashes=names.groups(names.hashes, chosen),
         services=services,

@@ -25,7 +25,7 @@ Pieces = list[str | int]
 
 _TOKEN = r"eyJ[0-9A-Za-z_-]+\.[0-9A-Za-z_-]+\.[0-9A-Za-z_-]+"
 """A JSON Web Token: ``eyJ`` is how ``{"`` begins in base64."""
-_DIGITS = "[0-9a-f]{32}|[0-9a-f]{64}"
+_DIGITS = "[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64}"
 _LINE = "\n"
 
 _KEY_ID = "kid"

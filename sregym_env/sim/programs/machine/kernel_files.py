@@ -14,6 +14,7 @@ from sregym_env.kube.types import Manifest
 from sregym_env.runtime.clock import SECOND
 from sregym_env.runtime.streams import keyed_bits
 from sregym_env.sim.containers import pids
+from sregym_env.sim.containers.accounts import ROOT, Account
 from sregym_env.sim.network import conntrack
 from sregym_env.sim.world import SimWorld
 from sregym_env.sim.world.figures import ContainerFigures, MachineFigures
@@ -320,7 +321,7 @@ def _diskstats(each: MachineFigures) -> str:
     return f" 259       0 nvme1n1 {row} 0 0 0 0 0 0\n 259       1 nvme1n1p1 {row} 0 0 0 0 0 0\n"
 
 
-def of_process(figures: Callable[[], ContainerFigures], process: Process) -> Late:
+def of_process(figures: Callable[[], ContainerFigures], process: Process, runs: Account = ROOT) -> Late:
     """What /proc says of one process: names below /proc/PID."""
 
     def status() -> str:
@@ -328,9 +329,10 @@ def of_process(figures: Callable[[], ContainerFigures], process: Process) -> Lat
         resident = each.resident >> 10
         count = pids.own(process)
         switched = int(each.cpu * 900)
+        uids, gids = (f"\t{number}" * 4 for number in (runs.uid, runs.gid))
         return (
             f"Name:\t{process.binary.rpartition('/')[2][:15]}\nUmask:\t0022\nState:\tS (sleeping)\nTgid:\t1\nNgid:\t0\nPid:\t1\nPPid:\t0\n"
-            "TracerPid:\t0\nUid:\t0\t0\t0\t0\nGid:\t0\t0\t0\t0\nFDSize:\t64\n"
+            f"TracerPid:\t0\nUid:{uids}\nGid:{gids}\nFDSize:\t64\n"
             f"VmPeak:\t{resident * 9:8d} kB\nVmSize:\t{resident * 9:8d} kB\nVmHWM:\t{resident:8d} kB\nVmRSS:\t{resident:8d} kB\n"
             f"RssAnon:\t{int(resident * 0.86):8d} kB\nRssFile:\t{resident - int(resident * 0.86):8d} kB\nVmSwap:\t       0 kB\n"
             f"Threads:\t{count}\nSigQ:\t0/127791\nNoNewPrivs:\t0\nSeccomp:\t0\nCpus_allowed_list:\t0-7\n"

@@ -1,0 +1,64 @@
+"""As whom a container's processes run: what its manifest says, else its image; and what that account is called in the image."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from sregym_env.cluster.app import Image
+from sregym_env.kube.types import Manifest
+from sregym_env.sim.containers.view import image_of
+from sregym_env.sim.world import SimWorld
+from sregym_env.sim.world.process import Process
+
+PASSWD = "/etc/passwd"
+
+
+class Account(NamedTuple):
+    """A user and its group, with the names that they have in an image; empty where it knows none."""
+
+    uid: int = 0
+    gid: int = 0
+    user: str = "root"
+    group: str = "root"
+
+    @property
+    def shown(self) -> str:
+        """The user as ``ps`` shows it."""
+        return self.user or str(self.uid)
+
+
+ROOT = Account()
+
+
+def account_of(world: SimWorld, process: Process) -> Account:
+    """As whom a process runs. What runs on a machine itself is root's."""
+    if not process.namespace:
+        return ROOT
+    image, pod = image_of(world, process), world.store.get("pods", process.namespace, process.pod)
+    asked = _asked(pod, process.container)
+    uid = int(asked.get("runAsUser", image.user))
+    known = _known(image).get(uid)
+    group = int(asked.get("runAsGroup", known.gid if known is not None else 0))
+    if known is not None and known.gid == group:
+        return known
+    user = known.user if known is not None else ""
+    return Account(uid, group, user, "root" if group == 0 else "")
+
+
+def _asked(pod: Manifest | None, container: str) -> Manifest:
+    """What the security contexts of a container and of its pod say; the container's own wins."""
+    spec: Manifest = {} if pod is None else pod["spec"]
+    for field in ("containers", "initContainers", "ephemeralContainers"):
+        for each in spec.get(field) or ():
+            if each["name"] == container:
+                return {**(spec.get("securityContext") or {}), **(each.get("securityContext") or {})}
+    return {}
+
+
+def _known(image: Image) -> dict[int, Account]:
+    """The accounts of an image, by number."""
+    found = {0: ROOT}
+    for line in image.files.get(PASSWD, "").splitlines():
+        name, _, uid, gid, *_ = line.split(":")
+        found[int(uid)] = Account(int(uid), int(gid), name, name if uid == gid else "")
+    return found
