@@ -275,9 +275,12 @@ class Episode:
 
     def _run(self, action: CommandLine) -> ToolOutcome:
         outcome = self.workstation.run(action.line, max(0, self.rules.max_commands - self._state.commands))
-        if outcome.submission is not None:
-            submitted = self._submit(outcome.submission)
-            return replace(submitted, text=outcome.text + submitted.text, commands=outcome.commands)
+        for submission in outcome.submissions:
+            if self._state.over:
+                submitted = ToolOutcome("not carried out: the episode is over\n", 1, "forbidden", "submit")
+            else:
+                submitted = self._submit(submission)
+            outcome = replace(submitted, text=outcome.text + submitted.text, commands=outcome.commands)
         return outcome
 
     def _enforce_limits(self) -> None:

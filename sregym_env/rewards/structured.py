@@ -35,6 +35,9 @@ _WORKLOADS = frozenset(
         "deploy",
     )
 )
+_COMPONENTS_OWN = _WORKLOADS | {"service"}
+"""Kinds of objects that bear a component's name."""
+
 _SAME_KIND = {
     "mongodbaccount": ("user", "account", "mongodbuser", "databaseuser", "databaseaccount", "role", "mongodb", "database", "deployment", "mongodbrole", "dbuser"),
     "service": ("endpoints", "endpointslice", "svc"),
@@ -111,7 +114,7 @@ class _Compared:
         return allowed | {other for kind in allowed for other in _SAME_KIND.get(kind, ())}
 
     def _named(self, name: str) -> bool:
-        known = {plain(each) for each in (self.spec.resource_name, *self.spec.components, *self.spec.aliases)}
+        known = {plain(each) for each in (self.spec.resource_name, *self.spec.aliases)}
         known |= {plain(word) for word in Details(self.spec).values}
         if self.spec.resource_kind == "Node" and name in (
             "all",
@@ -121,7 +124,11 @@ class _Compared:
             "worker nodes",
         ):
             return True
-        return name in known or set(self.names.components(name)) & set(self.spec.components) != set()
+        if name in known:
+            return True
+        # A component's name is that of its workload and its Service, and of nothing else that may be wrong.
+        meant = set(self.names.components(name))
+        return bool(self._kinds & _COMPONENTS_OWN) and bool(meant) and meant <= set(self.spec.components)
 
     @property
     def field(self) -> bool:
@@ -130,7 +137,7 @@ class _Compared:
         if not own:
             return not said or bool(self.object)
         described = " " in self.spec.field
-        return own <= said or (described and bool(said) and said <= own)
+        return (own <= said and len(said) <= len(own) + _PATH) or (described and bool(said) and said <= own)
 
     @property
     def value(self) -> bool | None:
@@ -157,9 +164,15 @@ class _Compared:
         wrong = plain(self.spec.wrong).strip()
         if said == wrong or (quantity(said) is not None and quantity(said) == quantity(wrong)):
             return True
+        if len(_atoms(said)) > len(_atoms(wrong)) + _PATH:
+            # All that stands in an object is no value.
+            return False
         telling = {word for word in _atoms(wrong) if word not in _atoms(plain(self.spec.right))}
         return bool(_atoms(said) & (telling or _atoms(wrong)))
 
+
+_PATH = 6
+"""Words that a field may have beside its own: those of the path to it; and parts that a value may."""
 
 _READ_ERROR = re.compile(r"\b(?:i/?o|input/output|read)[ -]errors?\b")
 """What tools print for ``EIO``."""

@@ -65,7 +65,8 @@ class ToolOutcome:
     error_type: ErrorType = ""
     tool: str = ""
     """Which tool ran, for statistics: ``kubectl``, ``curl``, ``shell`` ..."""
-    submission: Submission | None = None
+    submissions: tuple[Submission, ...] = ()
+    """What it handed in, in order."""
     commands: int = 1
     """How many commands it ran that reach beyond the workstation, as a budget counts them: at least one, unless none
     was left."""

@@ -84,7 +84,7 @@ class Workstation:
         """From which ``$RANDOM`` is drawn; to be set before the first line that needs a shell."""
         self._spent = 0.0
         self._limit = LINE_LIMIT
-        self._submission: Submission | None = None
+        self._submissions: list[Submission] = []
         self._used = ""
         self._count, self._allowed = 0, UNLIMITED
         self.defect: Exception | None = None
@@ -109,7 +109,7 @@ class Workstation:
         return {name: getattr(self, name) for name in names}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self._spent, self._limit, self._submission, self._used = 0.0, LINE_LIMIT, None, ""
+        self._spent, self._limit, self._submissions, self._used = 0.0, LINE_LIMIT, [], ""
         self._count, self._allowed = 0, UNLIMITED
         self.defect = None
         for name, value in state.items():
@@ -121,7 +121,7 @@ class Workstation:
         ``allowed``: how many commands that reach beyond the workstation (kubectl, curl, alerts, promql ...) it may run; further
         ones are refused.
         """
-        self._spent, self._limit, self._submission, self._used = 0.0, LINE_LIMIT, None, ""
+        self._spent, self._limit, self._submissions, self._used = 0.0, LINE_LIMIT, [], ""
         self._count, self._allowed = 0, allowed
         self.defect = None
         self.jobs.notices = []
@@ -135,7 +135,7 @@ class Workstation:
             return ToolOutcome("", 0, "", "shell")
         submitted = from_line(line)
         if isinstance(submitted, Submission):
-            return ToolOutcome("", 0, "", "submit", submitted)
+            return ToolOutcome("", 0, "", "submit", (submitted,))
         if isinstance(submitted, str):
             self._pass(READ_SECONDS)
             return ToolOutcome(submitted, 2, "parse_error", "submit")
@@ -166,7 +166,7 @@ class Workstation:
         finally:
             shell.detach()
         # What only computes takes time as well; the time of a submission is the episode's to add.
-        if not self._spent and self._submission is None:
+        if not self._spent and not self._submissions:
             self._pass(READ_SECONDS)
         return result
 
@@ -178,7 +178,7 @@ class Workstation:
         text = readable(result.text + "".join(self.jobs.notices))
         used = self._used or "shell"
         count = min(max(self._count, 1), self._allowed)
-        return ToolOutcome(text, result.exit_code, error, used, self._submission, count)  # type: ignore[arg-type]
+        return ToolOutcome(text, result.exit_code, error, used, tuple(self._submissions), count)  # type: ignore[arg-type]
 
     # --- the session ------------------------------------------------------------------------------
 
@@ -485,7 +485,7 @@ class Workstation:
         self._used = "submit"
         understood = from_argv(list(argv[1:]), stdin)
         if isinstance(understood, Submission):
-            self._submission = understood
+            self._submissions.append(understood)
             return ExecResult()
         if understood == told():
             return ExecResult(f"{understood}\n")

@@ -115,6 +115,28 @@ def test_a_diagnosis_counts_once() -> None:
     assert not info["Diagnosis"]
 
 
+def test_what_one_line_hands_in_counts_in_its_order() -> None:
+    env = made()
+    env.reset(seed=5)
+    diagnosis, *repair = solution(env)
+    env.step(f"cat > said <<'EOF'\n{diagnosis.splitlines()[1]}\nEOF")
+    commands = "; ".join([*repair, "submit mitigation", "submit diagnosis again"])
+    observation, reward, terminated, _, info = env.step(f"submit diagnosis < said; {commands}")
+    assert "Diagnosis received" in observation
+    assert observation.index("Diagnosis received") < observation.index("Mitigation received")
+    assert (
+        observation.endswith("not carried out: the episode is over\n[exit code 1]\n") or "over" in observation
+    )
+    assert terminated
+    assert reward == pytest.approx(1.0), info["grade"]
+    env.reset(seed=5)
+    observation, *_, info = env.step(
+        "submit diagnosis < /dev/null; submit diagnosis geo is broken; submit diagnosis x"
+    )
+    assert "is empty" in observation
+    assert "the first one counts" in observation
+
+
 @pytest.mark.parametrize(("stage", "wrong"), [("diagnosis", "mitigation"), ("mitigation", "diagnosis x")])
 def test_stages_ask_for_one_thing(stage: str, wrong: str) -> None:
     env = made(stage=stage)

@@ -173,14 +173,14 @@ def test_forks_do_not_meet(desk: Workstation) -> None:
 )
 def test_submissions(desk: Workstation, line: str, stage: str, text: str) -> None:
     done, seconds = spent(desk, line)
-    assert done.submission is not None
-    assert (done.submission.stage, done.submission.text, done.tool) == (stage, text, "submit")
+    (handed_in,) = done.submissions
+    assert (handed_in.stage, handed_in.text, done.tool) == (stage, text, "submit")
     assert seconds == 0
 
 
 def test_submit_without_a_stage_explains_itself(desk: Workstation) -> None:
     done = desk.run("submit")
-    assert (done.exit_code, done.error_type, done.submission) == (2, "parse_error", None)
+    assert (done.exit_code, done.error_type, done.submissions) == (2, "parse_error", ())
     assert done.text.startswith("usage: submit diagnosis")
 
 
