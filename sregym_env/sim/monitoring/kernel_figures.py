@@ -18,7 +18,7 @@ from sregym_env.sim.monitoring.past import FOREVER
 from sregym_env.sim.monitoring.readings import CFS_PERIOD, Readings, Run, Values
 from sregym_env.sim.monitoring.scrapes import Family, Question, Target
 from sregym_env.sim.programs.machine import kubelet_unit
-from sregym_env.sim.world import SimWorld
+from sregym_env.sim.world import SimWorld, disks
 from sregym_env.sim.world.figures import ContainerFigures, MachineFigures
 from sregym_env.sim.world.process import Process
 
@@ -79,7 +79,11 @@ class KernelFigures:
         containers = tuple(self._of(run) for run in here)
 
         def value(name: str) -> float:
-            return sum(float(values[1]) for _, values in one[name])
+            return sum(
+                float(values[1])
+                for labels, values in one[name]
+                if labels.get("mountpoint", disks.ROOT.path) == disks.ROOT.path
+            )
 
         return MachineFigures(
             len({labels["cpu"] for labels, _ in cpu}),

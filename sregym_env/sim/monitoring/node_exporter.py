@@ -16,8 +16,8 @@ from sregym_env.sim.monitoring.readings import Times, Values
 from sregym_env.sim.monitoring.scrapes import Family, Job, Question, Row, Target, shaken, steady
 from sregym_env.sim.network import conntrack
 from sregym_env.sim.programs.machine import kubelet_unit, time_service
-from sregym_env.sim.world import wallclock
-from sregym_env.sim.world.figures import FOR_USERS, disk_used, losing
+from sregym_env.sim.world import disks, wallclock
+from sregym_env.sim.world.figures import FOR_USERS, disk_used, losing, read_only
 from sregym_env.sim.world.kernels import build_of
 
 JOB = Job("node-exporter")
@@ -101,20 +101,55 @@ def _available(
     yield {}, np.floor(left * share / 4096) * 4096
 
 
-_ROOT = {"device": "/dev/vda1", "fstype": "ext4", "mountpoint": "/"}
+def _labels(each: disks.FileSystem) -> Mapping[str, str]:
+    return {"device": each.device, "fstype": each.kind, "mountpoint": each.path}
+
+
+def _size(question: Question, node: str, each: disks.FileSystem) -> float:
+    return float(each.size) or _capacity(question, node, "ephemeral-storage")
 
 
 def _disk(question: Question, node: str, times: Times) -> Iterator[tuple[Mapping[str, str], Values]]:
-    yield _ROOT, steady(times, _capacity(question, node, "ephemeral-storage"))
+    for each in disks.MEASURED:
+        yield _labels(each), steady(times, _size(question, node, each))
+
+
+def _free(question: Question, node: str, times: Times, each: disks.FileSystem) -> Values:
+    size = _size(question, node, each)
+    if each is not disks.ROOT:
+        return steady(times, size - each.used)
+    used = disk_used(question.world.plan, node)
+    return np.maximum(size * (1.0 - used) - _written(question, node, times), 0.0)
 
 
 def _disk_left(
-    share: float, question: Question, node: str, times: Times
+    users: bool, question: Question, node: str, times: Times
 ) -> Iterator[tuple[Mapping[str, str], Values]]:
-    size = _capacity(question, node, "ephemeral-storage")
-    used = disk_used(question.world.plan, node)
-    left = np.maximum(size * (1.0 - used) - _written(question, node, times), 0.0)
-    yield _ROOT, np.floor(left * share / 4096) * 4096
+    for each in disks.MEASURED:
+        left = _free(question, node, times, each)
+        left = left * FOR_USERS if users and each.kind == "ext4" else left
+        yield _labels(each), np.floor(left / 4096) * 4096
+
+
+def _inodes(question: Question, node: str, times: Times) -> Iterator[tuple[Mapping[str, str], Values]]:
+    for each in disks.MEASURED:
+        yield _labels(each), steady(times, float(int(_size(question, node, each)) // disks.PER_INODE))
+
+
+def _inodes_left(question: Question, node: str, times: Times) -> Iterator[tuple[Mapping[str, str], Values]]:
+    for each in disks.MEASURED:
+        size = _size(question, node, each)
+        taken = np.floor((size - np.floor(_free(question, node, times, each) / 4096) * 4096) / disks.PER_FILE)
+        yield _labels(each), float(int(size) // disks.PER_INODE) - taken
+
+
+def _mounted_read_only(
+    question: Question, node: str, times: Times
+) -> Iterator[tuple[Mapping[str, str], Values]]:
+    since = question.world.memory.get(read_only(node))
+    for each in disks.MEASURED:
+        failed = each is disks.ROOT and since is not None
+        yield _labels(each), np.where(times >= since, 1.0, 0.0) if failed else steady(times, 0.0)
 
 
 def _written(question: Question, node: str, times: Times) -> Values:
@@ -312,8 +347,11 @@ FAMILIES: tuple[Family, ...] = (
     _family("node_memory_MemAvailable_bytes", "gauge", "Memory information field MemAvailable_bytes.", partial(_available, 1.0)),
     _family("node_memory_MemFree_bytes", "gauge", "Memory information field MemFree_bytes.", partial(_available, 0.61)),
     _family("node_filesystem_size_bytes", "gauge", "Filesystem size in bytes.", _disk),
-    _family("node_filesystem_avail_bytes", "gauge", "Filesystem space available to non-root users in bytes.", partial(_disk_left, FOR_USERS)),
-    _family("node_filesystem_free_bytes", "gauge", "Filesystem free space in bytes.", partial(_disk_left, 1.0)),
+    _family("node_filesystem_avail_bytes", "gauge", "Filesystem space available to non-root users in bytes.", partial(_disk_left, True)),
+    _family("node_filesystem_free_bytes", "gauge", "Filesystem free space in bytes.", partial(_disk_left, False)),
+    _family("node_filesystem_files", "gauge", "Filesystem total file nodes.", _inodes),
+    _family("node_filesystem_files_free", "gauge", "Filesystem total free file nodes.", _inodes_left),
+    _family("node_filesystem_readonly", "gauge", "Filesystem read-only status.", _mounted_read_only),
     _family("node_network_receive_bytes_total", "counter", "Network device statistic receive_bytes.", partial(_bytes, 700.0)),
     _family("node_network_transmit_bytes_total", "counter", "Network device statistic transmit_bytes.", partial(_bytes, 1050.0)),
     _family("node_netstat_Tcp_OutSegs", "untyped", "Statistic TcpOutSegs.", _sent),

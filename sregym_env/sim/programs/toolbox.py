@@ -46,6 +46,7 @@ from sregym_env.sim.programs.machine import (
     disk_space,
     host_files,
     kernel_files,
+    mounts,
     records,
     time_tools,
     tracked,
@@ -54,7 +55,7 @@ from sregym_env.sim.programs.machine.system import OnMachine
 from sregym_env.sim.programs.process_list import Row
 from sregym_env.sim.programs.visits import Visit
 from sregym_env.sim.world import SimWorld
-from sregym_env.sim.world.figures import ContainerFigures, read_only
+from sregym_env.sim.world.figures import ContainerFigures
 from sregym_env.sim.world.kernels import build_of
 from sregym_env.sim.world.process import Process
 from sregym_env.sim.world.strain import full_of
@@ -299,6 +300,9 @@ def _of_kernel(ctx: ProcessContext) -> dict[str, Callable[[], str]]:
     }
     group = kernel_files.control_group(of_container, world, process)
     found = {f"/proc/{name}": text for name, text in proc.items()}
+    found |= dict.fromkeys(
+        ("/proc/mounts", "/proc/self/mounts", "/proc/1/mounts"), partial(mounts.table, ctx)
+    )
     found |= {f"/sys/fs/cgroup/{name}": text for name, text in group.items()}
     found.update(iproute.files(ctx))
     for mount in process.mounts:
@@ -312,6 +316,8 @@ def _of_kernel(ctx: ProcessContext) -> dict[str, Callable[[], str]]:
 def of_host(ctx: ProcessContext, root: str, proc: kernel_files.Late) -> dict[str, Callable[[], str]]:
     """What the kernel writes below the root of a machine's own files: its control groups among them."""
     found = {f"{root}/proc/{name}": text for name, text in proc.items()}
+    table = partial(mounts.table, OnMachine(ctx.world, ctx.process))
+    found |= dict.fromkeys((f"{root}/proc/{name}mounts" for name in ("", "self/", "1/")), table)
     found.update(iproute.files(ctx, root))
     for _, process in sorted(ctx.world.processes.items()):
         scope = kernel_files.scope_of(ctx.world, process) if process.node == ctx.process.node else ""
@@ -596,27 +602,6 @@ def _moment(text: str, now: int) -> int | None:
         return None
 
 
-def _mount(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
-    proc = "proc on /proc type proc (rw,nosuid,nodev,noexec,relatime)"
-    if not ctx.process.namespace:
-        ctx.unnoted()
-        mode = "ro" if read_only(ctx.process.node) in ctx.world.memory else "rw"
-        return _ok(
-            f"sysfs on /sys type sysfs (rw,nosuid,nodev,noexec,relatime)\n{proc}\n"
-            "tmpfs on /run type tmpfs (rw,nosuid,nodev,noexec,relatime,size=65536k,mode=755)\n"
-            f"/dev/nvme1n1p1 on / type ext4 ({mode},relatime,errors=remount-ro)\n"
-            "cgroup2 on /sys/fs/cgroup type cgroup2 (rw,nosuid,nodev,noexec,relatime)\n"
-        )
-    lines = ["overlay on / type overlay (rw,relatime)", proc]
-    for mount in ctx.process.mounts:
-        mode = "ro" if mount.read_only or mount.kind in ("configmap", "secret", "projected") else "rw"
-        kind, device = (
-            ("tmpfs", "tmpfs") if mount.kind in ("secret", "projected") else ("ext4", "/dev/nvme1n1p1")
-        )
-        lines.append(f"{device} on {mount.path} type {kind} ({mode},relatime)")
-    return _ok("\n".join(lines) + "\n")
-
-
 def _kill(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
     words = list(argv[1:])
     signal = "TERM"
@@ -882,7 +867,7 @@ TOOLS: Mapping[str, Tool] = {
     "uname": _uname,
     "arch": _uname,
     "date": _date,
-    "mount": _mount,
+    "mount": mounts.mount,
     "kill": _kill,
     "killall": _kill,
     "pidof": _pidof,

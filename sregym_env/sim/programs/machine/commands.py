@@ -23,7 +23,7 @@ from sregym_env.sim.processes.context import ProcessContext
 from sregym_env.sim.programs.image_tools import format_date
 from sregym_env.sim.programs.machine import kernel_files, records, time_service
 from sregym_env.sim.programs.machine.records import Record
-from sregym_env.sim.world import SimWorld, wallclock
+from sregym_env.sim.world import SimWorld, disks, wallclock
 from sregym_env.sim.world.figures import MachineFigures
 from sregym_env.sim.world.plan import KERNEL, OS_IMAGE, VERSION
 from sregym_env.sim.world.process import Process
@@ -588,9 +588,10 @@ def sockets(ctx: ProcessContext, count: int, closed: int = 0) -> ExecResult:
 def lsblk(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
     """The disks: what the machine starts from, and the one with its files."""
     size = f"{machine_of(ctx).disk / 1024**3:.0f}G"
+    small = f"{disks.BOOT_DISK_SIZE >> 30}G"
     rows = (
-        ("nvme0n1", "259:2", "8G", "disk", ""), ("└─nvme0n1p1", "259:3", "8G", "part", "/boot"),
-        ("nvme1n1", "259:0", size, "disk", ""), ("└─nvme1n1p1", "259:1", size, "part", "/"),
+        (disks.BOOT_DISK, "259:2", small, "disk", ""), (f"└─{disks.BOOT_DISK}p1", "259:3", small, "part", disks.BOOT.path),
+        (disks.ROOT_DISK, "259:0", size, "disk", ""), (f"└─{disks.ROOT_DISK}p1", "259:1", size, "part", disks.ROOT.path),
     )  # fmt: skip
     width = max(5, len(size))
     lines = [f"NAME        MAJ:MIN RM {'SIZE':>{width}} RO TYPE MOUNTPOINTS"]

@@ -19,7 +19,7 @@ from sregym_env.sim.containers import pids
 from sregym_env.sim.network import conntrack
 from sregym_env.sim.programs.machine import kernel_files, kubelet_unit
 from sregym_env.sim.programs.machine.kernel_files import container_statuses, slice_of
-from sregym_env.sim.world import SimWorld, wallclock
+from sregym_env.sim.world import SimWorld, disks, wallclock
 from sregym_env.sim.world.figures import failing, read_only
 from sregym_env.sim.world.kernels import build_of
 from sregym_env.sim.world.process import Process
@@ -132,13 +132,13 @@ def kernel(world: SimWorld, node: str, booted: int, release: str, memory: int) -
 def _boot(booted: int, release: str, memory: int) -> Iterator[Record]:
     lines = (
         (0, build_of(release).banner(release)),
-        (0, f"Command line: BOOT_IMAGE=/boot/vmlinuz-{release} root=/dev/nvme0n1p1 ro console=tty0 console=ttyS0,115200"),
+        (0, f"Command line: BOOT_IMAGE=/vmlinuz-{release} root={disks.ROOT_DEVICE} ro console=tty0 console=ttyS0,115200"),
         (0.4, f"Memory: {int(memory * 0.97) >> 10}K/{memory >> 10}K available"),
         (1.6, "nvme nvme0: 2/0/0 default/read/poll queues"),
         (1.7, "nvme nvme1: 2/0/0 default/read/poll queues"),
-        (2.9, "EXT4-fs (nvme0n1p1): mounted filesystem with ordered data mode. Quota mode: none."),
+        (2.9, "EXT4-fs (nvme1n1p1): mounted filesystem with ordered data mode. Quota mode: none."),
         (3.8, "systemd[1]: Detected virtualization kvm."),
-        (5.1, "EXT4-fs (nvme1n1p1): mounted filesystem with ordered data mode. Quota mode: none."),
+        (5.1, "EXT4-fs (nvme0n1p1): mounted filesystem with ordered data mode. Quota mode: none."),
         (9.4, "Bridge firewalling registered"),
     )  # fmt: skip
     for after, text in lines:
