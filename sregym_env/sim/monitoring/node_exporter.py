@@ -148,8 +148,8 @@ def _mounted_read_only(
 ) -> Iterator[tuple[Mapping[str, str], Values]]:
     since = question.world.memory.get(read_only(node))
     for each in disks.MEASURED:
-        failed = each is disks.ROOT and since is not None
-        yield _labels(each), np.where(times >= since, 1.0, 0.0) if failed else steady(times, 0.0)
+        sound = each is not disks.ROOT or since is None
+        yield _labels(each), steady(times, 0.0) if sound else np.where(times >= int(since or 0), 1.0, 0.0)
 
 
 def _written(question: Question, node: str, times: Times) -> Values:
