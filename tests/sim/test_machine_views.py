@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from sregym_env import apps
@@ -87,3 +89,104 @@ def test_a_container_sees_its_own_mounts(world: EmbeddedWorld) -> None:
     assert [line.split()[5] for line in _typed(world, f"{run}df").splitlines()[1:]] == holding
     host = [line.split()[5] for line in _typed(world, f"{DEBUG}df").splitlines()[1:]]
     assert {"/", "/host", "/host/boot", "/host/run"} <= set(host)
+
+
+# --- systemd, the journal and boots ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("unit", "line", "told"),
+    [
+        ("kubelet", "true", "Started kubelet"),
+        ("kubelet", "systemctl restart kubelet", "Started kubelet"),
+        ("kubelet", "systemctl stop kubelet", "Stopped kubelet"),
+        ("kubelet", "systemctl stop kubelet; sleep 3; systemctl start kubelet", "Started kubelet"),
+        (
+            "kubelet",
+            "echo 'KUBELET_EXTRA_ARGS=--nosuch' > /etc/default/kubelet; systemctl restart kubelet; sleep 33",
+            "Failed with result",
+        ),
+        ("containerd", "true", "Started containerd"),
+        ("chrony", "true", "Started chrony"),
+        ("chrony", "systemctl restart chrony", "Started chrony"),
+        ("chrony", "systemctl stop chrony", "Stopped chrony"),
+    ],
+)
+@pytest.mark.parametrize("later", [0.0, 0.97, 0.99])
+def test_a_status_tells_since_when_as_the_journal_does(
+    world: EmbeddedWorld, unit: str, line: str, told: str, later: float
+) -> None:
+    world.advance(later)
+    _typed(world, f'ssh {NODE} "{line.replace(chr(34), "")}"')
+    world.advance(2.0)
+    journal = _typed(world, f"ssh {NODE} journalctl -u {unit} -o short-iso | grep '{told}' | tail -n 1")
+    since = _typed(world, f"ssh {NODE} systemctl status -n 0 {unit} | grep -o 'since.*UTC'")
+    day, time = since.split()[2:4]
+    assert journal.startswith(f"{day}T{time}+00:00 ")
+
+
+def test_the_journal_tells_of_a_container_in_the_order_of_its_life(world: EmbeddedWorld) -> None:
+    for _ in range(3):
+        _typed(world, f"{DEBUG}true")
+    pods = [p for p in world.cluster.list("pods", HOTEL) if p["spec"].get("nodeName") == NODE]
+    names = [p["metadata"]["name"] for p in pods if "mongodb" in p["metadata"]["name"]]
+    _typed(world, f"kubectl exec {names[0]} -- kill 1")
+    world.advance(30.0)
+    _typed(world, f"ssh {NODE} systemctl stop kubelet")
+    _typed(world, f"kubectl exec {names[1]} -- kill 1")
+    world.advance(20.0)
+    _typed(world, f"ssh {NODE} systemctl start kubelet")
+    world.advance(60.0)
+    lines = _typed(world, f"ssh {NODE} journalctl -o short-precise").splitlines()
+    met: dict[str, list[str]] = {}
+    for line in lines:
+        found = re.search(r'StartContainer for \\"(\w+)|"Type":"(\w+)","Data":"(\w+)"', line)
+        if found:
+            met.setdefault(found[1] or found[3], []).append(found[2] or "Ready")
+    order = ["Ready", "ContainerStarted", "ContainerDied"]
+    assert sum(kinds[-1] == "ContainerDied" for kinds in met.values()) > 3
+    for kinds in met.values():
+        assert kinds == [kind for kind in order if kind in kinds]
+    stamps = [line[:22] for line in lines if " kubelet[" in line and line.startswith("Aug 06")]
+    assert stamps == sorted(stamps)
+
+
+def _boot(world: EmbeddedWorld) -> str:
+    info = world.cluster.get("nodes", NODE)["status"]["nodeInfo"]
+    kernel = _typed(world, f"ssh {NODE} cat /proc/sys/kernel/random/boot_id").strip()
+    assert info["bootID"] == kernel
+    assert info["machineID"] == _typed(world, f"ssh {NODE} cat /etc/machine-id").strip()
+    uuid = _typed(world, f"{DEBUG}cat /host/sys/class/dmi/id/product_uuid").strip()
+    assert info["systemUUID"] == uuid
+    return str(kernel).replace("-", "")
+
+
+def test_boots_are_listed_under_the_kernels_own_names(world: EmbeddedWorld) -> None:
+    names = [_boot(world)]
+    for _ in range(2):
+        _typed(world, f"ssh {NODE} reboot")
+        world.advance(150.0)
+        names.append(_boot(world))
+    rows = _typed(world, f"ssh {NODE} journalctl --list-boots").splitlines()
+    assert rows[0].split() == ["IDX", "BOOT", "ID", "FIRST", "ENTRY", "LAST", "ENTRY"]
+    assert [row.split()[:2] for row in rows[1:]] == [["-2", names[0]], ["-1", names[1]], ["0", names[2]]]
+    for row, asked in zip(rows[1:], ("-2", names[1], "0"), strict=True):
+        words = row.split()
+        said = _typed(world, f"ssh {NODE} journalctl -b {asked} -o short-iso").splitlines()
+        stamps = [line.split()[0] for line in said]
+        assert (stamps[0], stamps[-1]) == tuple(f"{words[at]}T{words[at + 1]}+00:00" for at in (3, 7))
+        assert "Linux version" in said[0]
+        assert all(
+            " kernel: " in line for line in _typed(world, f"ssh {NODE} journalctl -kb {asked}").splitlines()
+        )
+    assert "No such boot ID" in _typed(world, f"ssh {NODE} journalctl -b -7")
+    query = f'node_boot_time_seconds{{node="{NODE}"}}'
+    (_, _, values), *_ = world.telemetry.metrics.query(query, world.now() // 1000).series
+    told = _typed(world, f"ssh {NODE} 'grep btime /proc/stat; uptime -s'").split()
+    assert int(values[-1]) == int(told[1]) and " ".join(told[2:]) == " ".join(rows[-1].split()[3:5])
+
+
+def test_the_kernel_names_cables_as_ip_does(world: EmbeddedWorld) -> None:
+    told = set(re.findall(r"cali\w+", _typed(world, f"ssh {NODE} dmesg")))
+    there = set(re.findall(r"cali\w+", _typed(world, f"ssh {NODE} ip link")))
+    assert there and there <= told

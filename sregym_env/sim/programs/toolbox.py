@@ -46,6 +46,7 @@ from sregym_env.sim.programs.machine import (
     disk_space,
     host_files,
     kernel_files,
+    kubelet_unit,
     mounts,
     records,
     time_tools,
@@ -318,6 +319,9 @@ def of_host(ctx: ProcessContext, root: str, proc: kernel_files.Late) -> dict[str
     found = {f"{root}/proc/{name}": text for name, text in proc.items()}
     table = partial(mounts.table, OnMachine(ctx.world, ctx.process))
     found |= dict.fromkeys((f"{root}/proc/{name}mounts" for name in ("", "self/", "1/")), table)
+    found[f"{root}/sys/class/dmi/id/product_uuid"] = lambda: (
+        f"{kubelet_unit.system_uuid(ctx.world, ctx.process.node)}\n"
+    )
     found.update(iproute.files(ctx, root))
     for _, process in sorted(ctx.world.processes.items()):
         scope = kernel_files.scope_of(ctx.world, process) if process.node == ctx.process.node else ""

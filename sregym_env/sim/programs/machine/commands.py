@@ -9,6 +9,7 @@ into the machine's files with ``chroot``.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 
 from sregym_env.cluster.streams import ExecResult
@@ -21,7 +22,7 @@ from sregym_env.shell.shell import Shell
 from sregym_env.sim.containers import pids
 from sregym_env.sim.processes.context import ProcessContext
 from sregym_env.sim.programs.image_tools import format_date
-from sregym_env.sim.programs.machine import kernel_files, records, time_service
+from sregym_env.sim.programs.machine import kernel_files, kubelet_unit, records, time_service
 from sregym_env.sim.programs.machine.records import Record
 from sregym_env.sim.world import SimWorld, disks, wallclock
 from sregym_env.sim.world.figures import MachineFigures
@@ -310,8 +311,14 @@ def iostat(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -
 
 
 def _kernel_records(ctx: ProcessContext) -> tuple[list[Record], MachineFigures]:
-    each, node = machine_of(ctx), ctx.process.node
-    return records.kernel(ctx.world, node, each.booted, kernel_release(ctx.world, node), each.memory), each
+    each = machine_of(ctx)
+    return _said_by_kernel(ctx, each.booted, each), each
+
+
+def _said_by_kernel(ctx: ProcessContext, booted: int, each: MachineFigures) -> list[Record]:
+    """What the kernel has said since a boot."""
+    node = ctx.process.node
+    return records.kernel(ctx.world, node, booted, kernel_release(ctx.world, node), each.memory)
 
 
 def dmesg(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
@@ -346,7 +353,7 @@ def dmesg(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) ->
 
 _JOURNAL_LONG = {
     "unit": "u:", "dmesg": "k", "lines": "n:", "reverse": "r", "follow": "f", "since": "S:", "until": "U:", "no-pager": "P", "output": "o:",
-    "priority": "p:", "grep": "g:", "boot": "b", "quiet": "q", "utc": "Z", "pager-end": "e", "catalog": "x", "all": "a", "no-hostname": "H",
+    "priority": "p:", "grep": "g:", "boot": "b::", "quiet": "q", "list-boots": "L", "utc": "Z", "pager-end": "e", "catalog": "x", "all": "a", "no-hostname": "H",
 }  # fmt: skip
 _PRIORITIES = ("emerg", "alert", "crit", "err", "warning", "notice", "info", "debug")
 
@@ -354,7 +361,7 @@ _PRIORITIES = ("emerg", "alert", "crit", "err", "warning", "notice", "info", "de
 def journalctl(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
     """The machine's journal: kernel, kubelet and containerd."""
     try:
-        given, operands = options(list(argv[1:]), "u:kn:rfS:U:Po:p:g:bqZexaH", _JOURNAL_LONG)
+        given, operands = options(_of_boot(argv[1:]), "u:kn:rfS:U:Po:p:g:b::qZexaHL", _JOURNAL_LONG)
     except UsageError as error:
         return _failed(f"journalctl: {error}\n")
     units = [value.removesuffix(".service") for name, value in given if name == "u"]
@@ -363,16 +370,35 @@ def journalctl(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shel
         return _failed(f"Failed to add match '{operands[0]}': Invalid argument\n")
     world, node = ctx.world, ctx.process.node
     kernel, each = _kernel_records(ctx)
+    runs = kubelet_unit.boot_ids(world, node)
+    wanted_run = None
+    if "b" in flags or ("k" in flags and "L" not in flags):
+        wanted_run = _run_of(runs, flags.get("b", ""))
+        if wanted_run is None:
+            return _failed(
+                f"Data from the specified boot ({flags['b']}) is not available: No such boot ID in journal\n"
+            )
+        if wanted_run < len(runs) - 1:
+            kernel = _said_by_kernel(ctx, runs[wanted_run][0], each)
+    daemons = (
+        ()
+        if "k" in flags
+        else (*records.daemons(world, node), *time_service.journal(world, node, each.booted))
+    )
+    if "L" in flags:
+        before = [_said_by_kernel(ctx, begin, each) for begin, _ in runs[:-1]]
+        return ExecResult(
+            _boots(ctx, runs, [*daemons, *kernel, *(record for said in before for record in said)])
+        )
     if "k" in flags:
         found = kernel
     else:
-        daemons = (
-            *records.daemons(world, node),
-            *time_service.journal(world, node, each.booted),
-        )
         found = sorted([*(() if units else kernel), *daemons], key=lambda record: record.time)
         wanted = {"chrony" if unit in time_service.NAMES else unit for unit in units}
         found = [record for record in found if not units or record.unit in wanted]
+    if wanted_run is not None:
+        begin, end = runs[wanted_run][0], _ended(runs, wanted_run)
+        found = [record for record in found if record.time >= begin and (end is None or record.time < end)]
     found = records.as_written(world, node, (record for record in found if record.time <= ctx.now()))
     now = ctx.wall()
     for name in ("S", "U"):
@@ -416,6 +442,52 @@ def journalctl(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shel
     return ExecResult(
         "".join(journal_line(record, ctx.process.node, flags.get("o", "short")) for record in found)
     )
+
+
+def _of_boot(words: Sequence[str]) -> list[str]:
+    """A command line in which the value of ``-b`` stands with it."""
+    found: list[str] = []
+    for word in words:
+        if found and _ASKS_BOOT.fullmatch(found[-1]) and _BOOT.fullmatch(word):
+            found[-1] += f"={word}" if found[-1] == "--boot" else word
+        else:
+            found.append(word)
+    return found
+
+
+_ASKS_BOOT = re.compile(r"-[A-Za-z]*b|--boot")
+_BOOT = re.compile(r"[-+]?\d{1,6}|[0-9a-f]{32}|all", re.ASCII)
+
+
+def _run_of(runs: Sequence[tuple[int, str]], asked: str) -> int | None:
+    """Which run of a machine somebody means: by how many before the last, by its number from the first, or by its identifier."""
+    for at, (_, identity) in enumerate(runs):
+        if asked == identity.replace("-", ""):
+            return at
+    if not re.fullmatch(r"[-+]?\d{0,6}", asked, re.ASCII):
+        return None
+    number = int(asked or "0")
+    at = number - 1 if number > 0 else len(runs) - 1 + number
+    return at if 0 <= at < len(runs) else None
+
+
+def _ended(runs: Sequence[tuple[int, str]], at: int) -> int | None:
+    return runs[at + 1][0] if at + 1 < len(runs) else None
+
+
+def _boots(ctx: ProcessContext, runs: Sequence[tuple[int, str]], said: Sequence[Record]) -> str:
+    """``journalctl --list-boots``."""
+    world, node = ctx.world, ctx.process.node
+    lines = ["IDX BOOT ID                          FIRST ENTRY                 LAST ENTRY                 "]
+    for at, (begin, identity) in enumerate(runs):
+        end = _ended(runs, at)
+        told = [each.time for each in said if begin <= each.time < (ctx.now() + 1 if end is None else end)]
+        first, last = (
+            format_date(wallclock.shown(world, node, time), "%a %Y-%m-%d %T UTC")
+            for time in (begin, max(told, default=begin))
+        )
+        lines.append(f"{at - len(runs) + 1:3d} {identity.replace('-', '')} {first} {last}")
+    return "\n".join(lines) + "\n"
 
 
 def journal_line(record: Record, node: str, form: str) -> str:

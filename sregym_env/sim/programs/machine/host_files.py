@@ -84,6 +84,10 @@ def _entries(ctx: ProcessContext, prefix: str, times: _Times, tools: frozenset[s
     found: dict[str, Entry] = {}
     if _meet(prefix, "etc/kubernetes"):
         found |= _of_kubernetes(ctx.world, ctx.process.node, times)
+    if _meet(prefix, "etc"):
+        found["etc/machine-id"] = FileEntry(
+            f"{kubelet_unit.machine_id(ctx.world, ctx.process.node)}\n".encode(), 0o444
+        )
     if _meet(prefix, "usr/bin"):
         found.update(_binaries(tools, kubelet_version(ctx.world, ctx.process.node), times.system))
     if _meet(prefix, "var/log"):
@@ -344,7 +348,7 @@ class _Times:
 
 _JOINED = -14 * SECOND
 _AFTER: Mapping[str, int] = {
-    "etc/hostname": -95 * SECOND, "etc/hosts": -95 * SECOND, "etc/containerd": -70 * SECOND, "etc/default/kubelet": -52 * SECOND,
+    "etc/hostname": -95 * SECOND, "etc/hosts": -95 * SECOND, "etc/machine-id": -95 * SECOND, "etc/containerd": -70 * SECOND, "etc/default/kubelet": -52 * SECOND,
     "etc/default": -52 * SECOND, "etc/kubernetes/pki": -24 * SECOND, "etc/kubernetes/manifests": -18 * SECOND,
     "etc/kubernetes": -12 * SECOND, "var/lib/kubelet/pods": SECOND, "var/lib/kubelet": _JOINED, "var/lib/calico": 40 * SECOND,
     "etc/cni/net.d": 40 * SECOND, "etc/cni": -60 * SECOND, "var/lib": -60 * SECOND, "var/lib/containerd": -60 * SECOND, "etc": -12 * SECOND,

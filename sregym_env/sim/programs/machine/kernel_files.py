@@ -15,6 +15,7 @@ from sregym_env.runtime.clock import SECOND
 from sregym_env.runtime.streams import keyed_bits
 from sregym_env.sim.containers import pids
 from sregym_env.sim.network import conntrack
+from sregym_env.sim.programs.machine import kubelet_unit
 from sregym_env.sim.world import SimWorld
 from sregym_env.sim.world.figures import ContainerFigures, MachineFigures
 from sregym_env.sim.world.kernels import build_of
@@ -200,6 +201,7 @@ def of_machine(figures: Callable[[], MachineFigures], world: SimWorld, node: str
         "sys/net/netfilter/nf_conntrack_count": of(lambda each: f"{each.connections}\n"),
         "sys/net/netfilter/nf_conntrack_max": lambda: f"{conntrack.most(world, node)}\n",
         "sys/kernel/osrelease": lambda: kernel + "\n",
+        "sys/kernel/random/boot_id": lambda: f"{kubelet_unit.boot_ids(world, node)[-1][1]}\n",
         **{
             f"sys/{name.replace('.', '/')}": partial(_setting, world, node, name)
             for name in (pids.PID_MAX, pids.THREADS_MAX)

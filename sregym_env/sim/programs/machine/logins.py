@@ -10,6 +10,7 @@ from sregym_env.cluster.streams import LONGEST_COMMAND, ExecResult
 from sregym_env.kube.durations import rfc3339
 from sregym_env.runtime import bulk
 from sregym_env.runtime.clock import SECOND
+from sregym_env.runtime.numbers import whole
 from sregym_env.runtime.streams import keyed_bits
 from sregym_env.shell.files import Files
 from sregym_env.shell.shell import Shell, ShellCommand
@@ -240,8 +241,9 @@ _ACTS = frozenset(
 
 def _systemctl(visit: Visit, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
     """``systemctl`` for the units that matter here: kubelet and containerd."""
-    words = [word for word in argv[1:] if not word.startswith("-")]
-    options = {word for word in argv[1:] if word.startswith("-")}
+    lines, given = _lines_asked(argv[1:])
+    words = [word for word in given if not word.startswith("-")]
+    options = {word for word in given if word.startswith("-")}
     verb = words[0] if words else "list-units"
     names = [word.removesuffix(".service") for word in words[1:]]
     world, node = visit.ctx.world, visit.ctx.process.node
@@ -260,7 +262,7 @@ def _systemctl(visit: Visit, argv: Sequence[str], stdin: str, shell: Shell) -> E
     for name in names:
         if name in time_service.NAMES:
             keep(visit, shell)
-            done = time_tools.unit(world, node, verb, options, _when)
+            done = time_tools.unit(world, node, verb, options, _when, lines)
             _show_mask(world, node, shell)
             visit.take(done.seconds)
             out, errors, code = out + done.stdout, errors + done.stderr, done.exit_code or code
@@ -282,7 +284,7 @@ def _systemctl(visit: Visit, argv: Sequence[str], stdin: str, shell: Shell) -> E
             out += "masked\n" if unit.masked else "enabled\n" if unit.enabled else "disabled\n"
             code = code if unit.enabled and not unit.masked else 1
         elif verb == "status":
-            out += _status(world, node, name, "-n" not in options)
+            out += _status(world, node, name, lines)
             code = code if kind == "running" else 3
         elif verb == "cat":
             for path in (
@@ -390,14 +392,15 @@ def _restarts(world: SimWorld, node: str) -> int:
     return int((world.clock - turns[-1].time) // (kubelet_unit.RESTART_SECONDS * SECOND)) + 1
 
 
-def _status(world: SimWorld, node: str, name: str, journal: bool) -> str:
+def _status(world: SimWorld, node: str, name: str, lines_asked: int) -> str:
     booted = commands.machine_of(OnMachine(world, _process(world, node))).booted
     if name == "containerd":
-        since, pid = booted + 8 * SECOND, records.PIDS["containerd"]
+        since, pid = booted + records.CONTAINERD_STARTED, records.PIDS["containerd"]
         return (
             "● containerd.service - containerd container runtime\n"
             "     Loaded: loaded (/lib/systemd/system/containerd.service; enabled; preset: enabled)\n"
             f"     Active: active (running) since {_when(world, node, since)}\n       Docs: https://containerd.io\n   Main PID: {pid} (containerd)\n"
+            f"{_last_lines(world, node, name, lines_asked)}"
         )
     unit, kind = kubelet_unit.of(world, node), kubelet_unit.now_is(world, node)
     since = records.running_since(world, node)
@@ -422,14 +425,8 @@ def _status(world: SimWorld, node: str, name: str, journal: bool) -> str:
         lines += [f"     Active: active (running) since {_when(world, node, since)}", "       Docs: https://kubernetes.io/docs/",
                   f"   Main PID: {pid} (kubelet)"]  # fmt: skip
     elif kind == "failing":
-        past = (
-            (world.clock - since)
-            // (kubelet_unit.RESTART_SECONDS * SECOND)
-            * kubelet_unit.RESTART_SECONDS
-            * SECOND
-        )
         lines += [
-            f"     Active: activating (auto-restart) (Result: exit-code) since {_when(world, node, since + past)}",
+            f"     Active: activating (auto-restart) (Result: exit-code) since {_when(world, node, since)}",
             "       Docs: https://kubernetes.io/docs/",
             f"{ended}1/FAILURE)",
             f"   Main PID: {pid} (code=exited, status=1/FAILURE)",
@@ -442,19 +439,37 @@ def _status(world: SimWorld, node: str, name: str, journal: bool) -> str:
             f"   Main PID: {pid} (code=exited, status=0/SUCCESS)",
         ]
     text = "\n".join(lines) + "\n"
-    if journal:
-        said = [r for r in records.daemons(world, node) if r.unit == "kubelet" and r.time <= world.clock][
-            -10:
-        ]
-        text += "\n" + "".join(
-            commands.journal_line(record, node, "short") for record in records.as_written(world, node, said)
-        )
-    return text
+    return text + _last_lines(world, node, name, lines_asked)
+
+
+def _last_lines(world: SimWorld, node: str, name: str, count: int) -> str:
+    """The end of a unit's journal, as ``systemctl status`` shows it."""
+    if not count:
+        return ""
+    said = [each for each in records.daemons(world, node) if each.unit == name and each.time <= world.clock]
+    shown = records.as_written(world, node, said[-count:])
+    return "\n" + "".join(commands.journal_line(record, node, "short") for record in shown)
+
+
+def _lines_asked(words: Sequence[str]) -> tuple[int, list[str]]:
+    """How many lines of a journal ``systemctl status`` is to show, and its other words."""
+    count, rest, left = "10", [], list(words)
+    while left:
+        word = left.pop(0)
+        if word in ("-n", "--lines"):
+            count = left.pop(0) if left else ""
+        elif word.startswith(("-n", "--lines=")):
+            count = word.removeprefix("-n").removeprefix("--lines=")
+        elif word in ("-o", "-p", "-t", "--output", "--property", "--type"):
+            rest.append(f"{word}={left.pop(0) if left else ''}")
+        else:
+            rest.append(word)
+    return min(whole(count, 10), 1000), rest
 
 
 def _when(world: SimWorld, node: str, since: int) -> str:
     now = wallclock.shown(world, node, world.clock)
-    since = wallclock.shown(world, node, since)
+    since = wallclock.shown(world, node, min(since, world.clock))
     past = abs(now - since) // SECOND
     days, hours, minutes = past // 86_400, past // 3600 % 24, past // 60 % 60
     ago = (
