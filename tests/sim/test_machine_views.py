@@ -190,3 +190,40 @@ def test_the_kernel_names_cables_as_ip_does(world: EmbeddedWorld) -> None:
     told = set(re.findall(r"cali\w+", _typed(world, f"ssh {NODE} dmesg")))
     there = set(re.findall(r"cali\w+", _typed(world, f"ssh {NODE} ip link")))
     assert there and there <= told
+
+
+# --- chroot into the machine's files --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("profile", ["sysadmin", "general", "legacy"])
+def test_who_shares_the_machines_processes_talks_to_its_systemd(world: EmbeddedWorld, profile: str) -> None:
+    at = f"kubectl debug node/{NODE} -q --profile={profile} --image=busybox -i -- chroot /host "
+    for line in (
+        "systemctl status -n 0 kubelet",
+        "systemctl is-active kubelet containerd chrony",
+        "systemctl list-units",
+        "systemctl cat kubelet",
+    ):
+        assert _typed(world, f"{at}{line}").endswith(_typed(world, f"ssh {NODE} {line}"))
+
+
+def test_what_is_done_to_a_unit_from_a_pod_is_done(world: EmbeddedWorld) -> None:
+    at = f"{DEBUG}chroot /host "
+    _typed(world, f"{at}systemctl restart chrony")
+    since = _typed(world, f"ssh {NODE} systemctl status chrony | grep -o ' ..s ago'")
+    assert since == "" or since.strip().removesuffix("s ago").isdecimal()
+    _typed(world, f"{at}sh -c 'systemctl disable --now chrony; systemctl is-active chrony'")
+    assert _typed(world, f"ssh {NODE} systemctl is-enabled chrony") == "disabled\n"
+    script = "echo KUBELET_EXTRA_ARGS=--nosuch > /etc/default/kubelet; systemctl restart kubelet; systemctl is-active kubelet"
+    # With the kubelet its connection to the pod is gone.
+    assert "connection refused" in _typed(world, f"{at}sh -c '{script}'")
+    assert _typed(world, f"ssh {NODE} systemctl is-active kubelet") == "activating\n"
+    assert "unknown flag: --nosuch" in _typed(world, f"ssh {NODE} journalctl -u kubelet -n 5")
+    assert "--nosuch" in _typed(world, f"ssh {NODE} cat /etc/default/kubelet")
+
+
+def test_a_pod_can_have_its_machine_boot_anew(world: EmbeddedWorld) -> None:
+    before = _boot(world)
+    _typed(world, f"{DEBUG}chroot /host systemctl reboot")
+    world.advance(150.0)
+    assert _boot(world) != before

@@ -51,6 +51,7 @@ from sregym_env.sim.programs.machine import (
     records,
     time_tools,
     tracked,
+    units,
 )
 from sregym_env.sim.programs.machine.system import OnMachine
 from sregym_env.sim.programs.process_list import Row
@@ -831,6 +832,16 @@ class _Rooted(Visit):
         return self._outer.within(seconds, run, late)
 
 
+def _is_machines(ctx: ProcessContext, root: str) -> bool:
+    """Whether a directory is the root of the machine's own files."""
+    return any(
+        mount.kind == "hostpath"
+        and not mount.source.strip("/")
+        and mount.path.rstrip("/") == root.rstrip("/")
+        for mount in ctx.process.mounts
+    )
+
+
 def _chroot(visit: Visit, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
     """A command with another root: of the machine where that is the machine's (``chroot /host`` in a node's debug pod)."""
     if len(argv) < 2:
@@ -840,9 +851,11 @@ def _chroot(visit: Visit, argv: Sequence[str], stdin: str, shell: Shell) -> Exec
         return _fail(f"chroot: can't change root directory to '{argv[1]}': No such file or directory\n")
     inside = shell.files.rooted(root)
     inner = _Rooted(visit)
-    rooted = NewShell(
-        inside, on_machine(inner), env=environment(inner.ctx), only=TEXT_TOOLS["debian"], clock=shell.clock
-    )
+    own = on_machine(inner)
+    if sees_machine(visit.ctx) and _is_machines(visit.ctx, root):
+        # Number 1 is the machine's, and has the same root: systemctl finds whom to talk to.
+        own |= units.own(inner)
+    rooted = NewShell(inside, own, env=environment(inner.ctx), only=TEXT_TOOLS["debian"], clock=shell.clock)
     before = inside.tree()
     words = list(argv[2:]) or ["/bin/sh"]
     if not rooted.has(words[0]):
