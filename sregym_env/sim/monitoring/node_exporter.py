@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import zip_longest
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from sregym_env.sim.monitoring.machines_up import node_targets, nodes, powered
 from sregym_env.sim.monitoring.metrics import SYSTEM_CPU, SYSTEM_MEMORY
 from sregym_env.sim.monitoring.readings import Times, Values
 from sregym_env.sim.monitoring.scrapes import Family, Job, Question, Row, Target, shaken, steady
-from sregym_env.sim.network import conntrack
+from sregym_env.sim.network import conntrack, resending
 from sregym_env.sim.programs.machine import kubelet_unit, time_service
 from sregym_env.sim.world import disks, wallclock
 from sregym_env.sim.world.figures import FOR_USERS, disk_used, losing, read_only
@@ -251,7 +252,46 @@ def _sent_again(question: Question, node: str, times: Times) -> Iterator[tuple[M
             last = np.maximum(np.minimum(times, end) if end else times, begin)
             during = _segments(question, node, last) - _segments(question, node, first)
             total = total + during * share * lost / (1.0 - lost)
+    total = total + _never_arrived(question, node, times) + _greeted_again(question, node, times)
     yield {}, np.floor(np.maximum.accumulate(total))
+
+
+def _never_arrived(question: Question, node: str, times: Times) -> Values:
+    """What is sent again of answers whose packets are too large for the way."""
+    found = steady(times, 0.0)
+    for knot in resending.knots(question.world, node):
+        found = np.where(times >= knot.time, knot.total + knot.slope * (times - knot.time) / SECOND, found)
+    return np.asarray(found)
+
+
+def _greeted_again(question: Question, node: str, times: Times) -> Values:
+    """First packets of connections that are sent again, because the machine's table of connections has had no room for them."""
+    found = steady(times, 0.0)
+    held = conntrack.held(question.world, node)
+    for knot, after in zip_longest(held, held[1:]):
+        last = times if after is None else np.minimum(times, after.time)
+        found = found + knot.lost * AGAIN * np.maximum(last - knot.time, 0) / SECOND
+    return np.asarray(found)
+
+
+AGAIN = 2.0 / 3.0
+"""Of the first packets of connections for which there is no room, those that are not their client's first try."""
+
+
+def _timed_out(question: Question, node: str, times: Times) -> Iterator[tuple[Mapping[str, str], Values]]:
+    """How often a kernel has waited for an acknowledgement in vain: not where it has tried before it had to."""
+    late = _never_arrived(question, node, times) * (1.0 - resending.PROBED / resending.TIMES)
+    usual = _segments(question, node, times) * LOST_ANYWAY * 0.25
+    yield {}, np.floor(np.maximum.accumulate(late + usual + _greeted_again(question, node, times)))
+
+
+def _greeted(question: Question, node: str, times: Times) -> Iterator[tuple[Mapping[str, str], Values]]:
+    yield {}, np.floor(np.maximum.accumulate(_greeted_again(question, node, times)))
+
+
+def _came(question: Question, node: str, times: Times) -> Iterator[tuple[Mapping[str, str], Values]]:
+    """As much as is sent: every segment is acknowledged or answered."""
+    yield {}, np.floor(_segments(question, node, times) * 0.97)
 
 
 def _conntrack(question: Question, node: str, times: Times) -> Iterator[tuple[Mapping[str, str], Values]]:
@@ -356,6 +396,9 @@ FAMILIES: tuple[Family, ...] = (
     _family("node_network_transmit_bytes_total", "counter", "Network device statistic transmit_bytes.", partial(_bytes, 1050.0)),
     _family("node_netstat_Tcp_OutSegs", "untyped", "Statistic TcpOutSegs.", _sent),
     _family("node_netstat_Tcp_RetransSegs", "untyped", "Statistic TcpRetransSegs.", _sent_again),
+    _family("node_netstat_Tcp_InSegs", "untyped", "Statistic TcpInSegs.", _came),
+    _family("node_netstat_TcpExt_TCPTimeouts", "untyped", "Statistic TcpExtTCPTimeouts.", _timed_out),
+    _family("node_netstat_TcpExt_TCPSynRetrans", "untyped", "Statistic TcpExtTCPSynRetrans.", _greeted),
     _family("node_nf_conntrack_entries", "gauge", "Number of currently allocated flow entries for connection tracking.", _conntrack),
     _family("node_nf_conntrack_entries_limit", "gauge", "Maximum size of connection tracking table.", _conntrack_limit),
     _family("node_processes_pids", "gauge", "Number of PIDs", _processes),
