@@ -103,6 +103,7 @@ class KernelFigures:
             value("node_network_transmit_bytes_total"),
             int(value("node_nf_conntrack_entries")),
             containers,
+            {name.rpartition("_")[2]: value(name) for name in one if name.startswith("node_netstat_")},
         )
 
     def _values(self, family: Family, node: str) -> list[tuple[Mapping[str, str], Values]]:

@@ -223,8 +223,6 @@ def _bytes(
     yield {"device": "eth0"}, np.floor(idle + _requests(question, node, times) * size)
 
 
-SEGMENTS = 6.0
-"""Assumed TCP segments that a machine sends for every request."""
 SEGMENTS_IDLE = 40.0
 """The same per second of a machine that nobody asks anything: heartbeats, watches, scrapes."""
 LOST_ANYWAY = 4e-5
@@ -233,7 +231,7 @@ LOST_ANYWAY = 4e-5
 
 def _segments(question: Question, node: str, times: Times) -> Values:
     idle = np.maximum((times - _booted(question, node)) / SECOND, 0.0) * SEGMENTS_IDLE
-    return np.asarray(idle + _requests(question, node, times) * SEGMENTS)
+    return np.asarray(idle + _requests(question, node, times) * resending.SEGMENTS)
 
 
 def _sent(question: Question, node: str, times: Times) -> Iterator[tuple[Mapping[str, str], Values]]:

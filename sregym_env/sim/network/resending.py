@@ -17,6 +17,10 @@ TIMES = 8.0
 """How often Linux sends the first packet of such an answer: its client is gone by then (``tcp_orphan_retries``)."""
 PROBED = 1.0
 """Of these, those that are sent early, before any time-out (tail loss probe)."""
+SEGMENTS = 6.0
+"""Assumed TCP segments that a machine sends for every request."""
+SEGMENTS_OF_POD = 0.4
+"""The same per second of a pod that nobody asks anything: probes, and what keeps connections open."""
 KNOTS = 240
 """Turns that are remembered."""
 _OPEN = "resent.open"

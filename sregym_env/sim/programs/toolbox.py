@@ -27,6 +27,7 @@ from sregym_env.sim.network import addressing, dns
 from sregym_env.sim.network.local_ports import sysctls
 from sregym_env.sim.processes.context import ProcessContext
 from sregym_env.sim.programs import (
+    children,
     httpd,
     image_tools,
     iproute,
@@ -35,6 +36,7 @@ from sregym_env.sim.programs import (
     mongo_shell,
     net_tools,
     openssl,
+    proc_files,
     process_list,
     visits,
 )
@@ -48,6 +50,7 @@ from sregym_env.sim.programs.machine import (
     kernel_files,
     kubelet_unit,
     mounts,
+    net_counters,
     records,
     time_tools,
     tracked,
@@ -134,9 +137,37 @@ def _lay_out(ctx: ProcessContext, tree: Files) -> None:
     _add_links(ctx, tree)
     tree.add_directories(mount.path for mount in process.mounts if not mount.sub_path)
     tree.add_directories((ctx.image.workdir, "/tmp", "/proc", "/bin", "/usr/bin"))
+    others = [(pid, each) for pid, each in visible_processes(ctx) if pid != 1]
+    if others:
+        lay_processes(ctx, tree, "/proc", others, machine=sees_machine(ctx))
     for mount in process.mounts:
         if mount.kind == "hostpath" and not mount.sub_path:
             host_files.lay(ctx, tree, mount.path.rstrip("/"), mount.source, machine_tools(ctx))
+        if mount.kind == "hostpath" and not mount.source.strip("/"):
+            lay_processes(
+                ctx,
+                tree,
+                f"{mount.path.rstrip('/')}/proc",
+                records.numbered(ctx.world, process.node),
+                machine=True,
+            )
+
+
+def lay_processes(
+    ctx: ProcessContext, tree: Files, root: str, seen: Sequence[tuple[int, Process]], *, machine: bool
+) -> None:
+    """Put what /proc says of these processes below ``root``; ``machine``: as the machine numbers them, with its daemons."""
+    proc_files.lay(
+        ctx,
+        tree,
+        root,
+        seen,
+        _container_figures,
+        lambda process: _command(process.program, process.argv),
+        environment,
+        partial(_descriptors, ctx.world),
+        machine=machine,
+    )
 
 
 def environment(ctx: ProcessContext) -> dict[str, str]:
@@ -234,16 +265,22 @@ def _synthetic(ctx: ProcessContext) -> dict[str, str]:
     process, world = ctx.process, ctx.world
     first = _first(ctx)
     command = _command(first.program, first.argv)
-    name = first.binary if command == list(first.argv) else command[0]
     return {
         "/etc/hosts": _hosts_file(dns.hosts_entries(world, process), process.ip),
         "/etc/hostname": process.hostname + "\n",
         "/etc/resolv.conf": dns.resolv_conf(world, process).text,
-        "/proc/1/cmdline": "\0".join(command) + "\0",
-        "/proc/1/comm": name.rpartition("/")[2][:15] + "\n",
+        "/proc/1/cmdline": proc_files.cmdline(first, command),
+        "/proc/1/comm": _name(first)[:15] + "\n",
         "/proc/1/environ": "\0".join(f"{k}={v}" for k, v in environment(ProcessContext(world, first)).items())
         + "\0",
     }
+
+
+def _name(process: Process) -> str:
+    """What a process is called: an image's script has put a program in its own place."""
+    words = _command(process.program, process.argv)
+    own = process.binary if words == list(process.argv) else words[0]
+    return children.name_of(process, own.rpartition("/")[2])
 
 
 def _first(ctx: ProcessContext) -> Process:
@@ -288,9 +325,12 @@ def _of_kernel(ctx: ProcessContext) -> dict[str, Callable[[], str]]:
     of_first = partial(_container_figures, ProcessContext(world, first))
     of_machine = partial(commands.machine_of, ctx)
     release = commands.kernel_release(world, process.node)
-    proc = {
+    proc: dict[str, Callable[[], str]] = {
         **kernel_files.of_machine(of_machine, world, process.node, release),
-        **{f"1/{name}": text for name, text in kernel_files.of_process(of_first, first).items()},
+        **{
+            f"1/{name}": text
+            for name, text in kernel_files.of_process(of_first, first, name=_name(first)).items()
+        },
         **{
             f"self/{name}": text
             for name, text in kernel_files.of_process(of_container, evolve(process, open_files=0)).items()
@@ -298,6 +338,8 @@ def _of_kernel(ctx: ProcessContext) -> dict[str, Callable[[], str]]:
         **kernel_files.of_network(
             process.ip, partial(net_tools.listening_ports, ctx), partial(net_tools.closed, ctx)
         ),
+        "net/snmp": partial(net_counters.snmp, ctx),
+        "net/netstat": partial(net_counters.netstat, ctx),
         **kernel_files.of_namespace(sysctls(addressing.pod_of(world, process))),
     }
     group = kernel_files.control_group(of_container, world, process)
@@ -320,6 +362,14 @@ def of_host(ctx: ProcessContext, root: str, proc: kernel_files.Late) -> dict[str
     found = {f"{root}/proc/{name}": text for name, text in proc.items()}
     table = partial(mounts.table, OnMachine(ctx.world, ctx.process))
     found |= dict.fromkeys((f"{root}/proc/{name}mounts" for name in ("", "self/", "1/")), table)
+    network: dict[str, Callable[[], str]] = {
+        **kernel_files.of_network(
+            ctx.process.ip, partial(net_tools.listening_ports, ctx), partial(net_tools.closed, ctx)
+        ),
+        "net/snmp": partial(net_counters.snmp, ctx),
+        "net/netstat": partial(net_counters.netstat, ctx),
+    }
+    found |= {f"{root}/proc/{name}": text for name, text in network.items()}
     found[f"{root}/sys/class/dmi/id/product_uuid"] = lambda: (
         f"{kubelet_unit.system_uuid(ctx.world, ctx.process.node)}\n"
     )
@@ -381,17 +431,12 @@ def _ps(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> E
     rows = daemons.rows(ctx) if machines else []
     if ctx.image.toolbox == "debian":
         return list_processes(ctx, argv, [*rows, *process_rows(ctx, own, argv, parent=int(machines))])
-    told = [(row.pid, process_list.used(row.seconds), row.command) for row in rows]
-    told += [
-        (pid, process_list.used(commands.usage(ctx, process)[2]), _command_line(process))
-        for pid, process in seen
-    ]
-    told.sort(key=lambda each: each[0])
-    told += [
-        (pid, "0:00", f"[{leak.command}]" if leak.dead else leak.command) for pid, _, leak, _ in gathered(ctx)
-    ]
-    told.append((own, "0:00", " ".join(argv)))
-    lines = "".join(f"{pid:>5} root      {used} {command}\n" for pid, used, command in told)
+    rows = [*rows, *process_rows(ctx, own, argv)]
+    rows.sort(key=lambda row: row.pid)
+    told = [(row, row.command.removesuffix(" <defunct>")) for row in rows]
+    lines = "".join(
+        f"{row.pid:>5} {row.user:<9} {process_list.used(row.seconds)} {command}\n" for row, command in told
+    )
     return _ok(f"PID   USER     TIME  COMMAND\n{lines}")
 
 
@@ -406,17 +451,45 @@ def process_rows(ctx: ProcessContext, own: int, argv: Sequence[str], parent: int
     for pid, process in visible_processes(ctx):
         _, resident, seconds = commands.usage(ctx, process)
         words = _command(process.program, process.argv)
-        name = words[0].rpartition("/")[2] if words else ""
-        found.append(Row(pid, parent, process.started_at, " ".join(words), name, resident, seconds))
+        name = children.name_of(process, words[0].rpartition("/")[2] if words else "")
+        below = children.of(ctx.world, process)
+        # What they take is theirs who do the work.
+        share = 0.9 / len(below) if below else 0.0
+        left = 1.0 - share * len(below)
+        found.append(
+            Row(
+                pid,
+                parent,
+                process.started_at,
+                children.title(process, words),
+                name,
+                int(resident * left),
+                seconds * left,
+                threads=children.threads(ctx.world, process),
+            )
+        )
+        for child in below:
+            user = child.uid if sees_machine(ctx) else child.user
+            number, state = pid + child.number, "Sl" if child.threads > 1 else "S"
+            found.append(
+                Row(
+                    number,
+                    pid,
+                    process.started_at,
+                    child.command,
+                    child.name,
+                    int(resident * share),
+                    seconds * share,
+                    state,
+                    child.threads,
+                    user,
+                )
+            )
     for pid, since, leak, whose in gathered(ctx):
         text = f"[{leak.command}] <defunct>" if leak.dead else leak.command
         resident, state = (0, "Z") if leak.dead else (968 << 10, "S")
         found.append(Row(pid, whose, since, text, leak.command.split(" ")[0], resident, state=state))
     return [*found, Row(own, parent, ctx.now(), " ".join(argv), "ps", 1560 << 10, state="R")]
-
-
-def _command_line(process: Process) -> str:
-    return " ".join(_command(process.program, process.argv))
 
 
 def sees_machine(ctx: ProcessContext) -> bool:
@@ -631,18 +704,48 @@ def _kill(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) ->
     return ExecResult()
 
 
+def _numbers(ctx: ProcessContext) -> list[Row]:
+    """Every process that is seen, but for who asks."""
+    rows = daemons.rows(ctx) if sees_machine(ctx) else []
+    return sorted([*rows, *process_rows(ctx, 0, [])[:-1]], key=lambda row: row.pid)
+
+
 def _pidof(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
-    name = argv[1] if len(argv) > 1 else ""
-    if sees_machine(ctx):
-        found = [str(pid) for pid, each in daemons.running(ctx) if each == name]
-        return ExecResult(f"{' '.join(found)}\n" if found else "", exit_code=int(not found))
-    return _ok("1\n") if name == ctx.process.binary.rpartition("/")[2] else ExecResult(exit_code=1)
+    names = {word for word in argv[1:] if not word.startswith("-")}
+    found = [str(row.pid) for row in reversed(_numbers(ctx)) if row.name in names and row.state != "Z"]
+    found = found[:1] if "-s" in argv else found
+    return ExecResult(f"{' '.join(found)}\n" if found else "", exit_code=int(not found))
 
 
 def _pgrep(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
-    wanted = next((word for word in argv[1:] if not word.startswith("-")), "")
-    found = [pid for pid, name in (daemons.running(ctx) if sees_machine(ctx) else ()) if name == wanted]
-    return ExecResult("".join(f"{pid}\n" for pid in found), exit_code=int(not found))
+    try:
+        given, operands = options(list(argv[1:]), "flaxcnovid:u:P:", {"full": "f", "list-name": "l", "list-full": "a", "exact": "x",
+                                  "count": "c", "newest": "n", "oldest": "o", "delimiter": "d:", "parent": "P:"})  # fmt: skip
+    except UsageError as error:
+        return _fail(f"pgrep: {error}\n", 2)
+    flags = dict(given)
+    if not operands and "P" not in flags:
+        return _fail("pgrep: no matching criteria specified\nTry `pgrep --help' for more information.\n", 2)
+    rows = [row for row in _numbers(ctx) if "P" not in flags or str(row.parent) in flags["P"].split(",")]
+    said = "".join(f"{row.command if 'f' in flags else row.name[:15]}\n" for row in rows)
+    pattern = ["-nxE" if "x" in flags else "-nE", "-e", operands[0] if operands else ""]
+    lines = shell.library("grep", pattern, said).stdout.splitlines()
+    found = [rows[int(line.partition(":")[0]) - 1] for line in lines]
+    if "n" in flags or "o" in flags:
+        found = sorted(found, key=lambda row: (row.since, row.pid))
+        found = found[-1:] if "n" in flags else found[:1]
+    if "c" in flags:
+        return ExecResult(f"{len(found)}\n", exit_code=int(not found))
+    shown = [
+        f"{row.pid} {row.command}"
+        if "a" in flags
+        else f"{row.pid} {row.name[:15]}"
+        if "l" in flags
+        else str(row.pid)
+        for row in found
+    ]
+    text = flags.get("d", "\n").join(shown)
+    return ExecResult(f"{text}\n" if found else "", exit_code=int(not found))
 
 
 def _which(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
@@ -905,6 +1008,7 @@ TOOLS: Mapping[str, Tool] = {
     "sysctl": tracked.sysctl,
     "conntrack": tracked.tool,
     **crictl.TOOLS,
+    **net_counters.TOOLS,
     **net_tools.TOOLS,
     **kube_proxy.TOOLS,
     **image_tools.TOOLS,

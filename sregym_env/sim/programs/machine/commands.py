@@ -444,6 +444,21 @@ def journalctl(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shel
     )
 
 
+def syslog(ctx: ProcessContext, *, kernel: bool) -> str:
+    """What a syslog daemon has written since the machine has booted: of the kernel, and of all."""
+    world, node = ctx.world, ctx.process.node
+    said, each = _kernel_records(ctx)
+    if not kernel:
+        since = each.booted
+        said = [*said, *records.daemons(world, node), *time_service.journal(world, node, since)]
+        said = [record for record in said if record.time >= since]
+    found = records.as_written(
+        world, node, sorted((r for r in said if r.time <= world.clock), key=lambda record: record.time)
+    )
+    effort.spend(LINE_EFFORT * len(found))
+    return "".join(journal_line(record, node, "short") for record in found)
+
+
 def _of_boot(words: Sequence[str]) -> list[str]:
     """A command line in which the value of ``-b`` stands with it."""
     found: list[str] = []
@@ -672,14 +687,30 @@ def lsblk(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) ->
     return ExecResult("\n".join(lines) + "\n")
 
 
+def lscpu(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
+    """``lscpu``: the processors, as /proc/cpuinfo tells of them."""
+    cores = machine_of(ctx).cores
+    each = max(1, cores // 2)
+    rows = (
+        ("Architecture:", "x86_64"), ("  CPU op-mode(s):", "32-bit, 64-bit"), ("  Byte Order:", "Little Endian"),
+        ("CPU(s):", str(cores)), ("  On-line CPU(s) list:", f"0-{cores - 1}" if cores > 1 else "0"), ("Vendor ID:", "GenuineIntel"),
+        ("  Model name:", "Intel(R) Xeon(R) Platinum 8375C CPU @ 2.90GHz"), ("    CPU family:", "6"), ("    Model:", "106"),
+        ("    Thread(s) per core:", str(cores // each)), ("    Core(s) per socket:", str(each)), ("    Socket(s):", "1"),
+        ("    Stepping:", "6"), ("    BogoMIPS:", "5799.99"), ("Virtualization features:", ""), ("  Hypervisor vendor:", "KVM"),
+        ("  Virtualization type:", "full"), ("NUMA:", ""), ("  NUMA node(s):", "1"),
+        ("  NUMA node0 CPU(s):", f"0-{cores - 1}" if cores > 1 else "0"),
+    )  # fmt: skip
+    return ExecResult("".join(f"{name:<25}{value}".rstrip() + "\n" for name, value in rows))
+
+
 TOOLS: Mapping[str, Tool] = {
-    "free": free, "uptime": uptime, "dmesg": dmesg, "vmstat": vmstat, "iostat": iostat, "journalctl": journalctl, "systemctl": systemctl,
+    "lscpu": lscpu, "free": free, "uptime": uptime, "dmesg": dmesg, "vmstat": vmstat, "iostat": iostat, "journalctl": journalctl, "systemctl": systemctl,
     "smartctl": smartctl, "lsblk": lsblk, "kubelet": kubelet,
 }  # fmt: skip
 """Commands by name; ``top`` needs to know what is to be seen (:func:`top`)."""
 
 ON_MACHINES = frozenset(
-    "kubelet pgrep dmesg journalctl systemctl timedatectl chronyc hwclock crictl vmstat ss netstat ip iptables iptables-save sysctl conntrack lsblk curl".split()
+    "kubelet pgrep dmesg journalctl systemctl timedatectl chronyc hwclock crictl vmstat ss netstat ip iptables iptables-save sysctl conntrack lsblk lscpu curl ping nstat ethtool".split()
 )
 _EXTRA = frozenset(("iostat", "smartctl"))
 

@@ -21,6 +21,7 @@ from sregym_env.sim.programs.machine import (
     host_files,
     kernel_files,
     kubelet_unit,
+    records,
     tracked,
     units,
 )
@@ -115,6 +116,7 @@ def _shell(visit: Visit) -> Shell:
     )
     files.add_late(toolbox.of_host(ctx, "", late))
     files.add_directories(("/root", "/tmp", "/proc"))
+    toolbox.lay_processes(ctx, files, "/proc", records.numbered(world, node), machine=True)
     host_files.lay(ctx, files, "", tools=toolbox.machine_tools(ctx))
     own: dict[str, ShellCommand] = {
         **toolbox.on_machine(visit),

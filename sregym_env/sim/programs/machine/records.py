@@ -47,9 +47,24 @@ PIDS = {"containerd": 812, "sshd": 901, "systemd": 1}
 
 
 def numbered(world: SimWorld, node: str) -> list[tuple[int, Process]]:
-    """The main processes of a machine's containers, with their numbers on it."""
-    others = [process for _, process in sorted(world.processes.items()) if process.node == node]
-    return [(1000 + 211 * index, process) for index, process in enumerate(others)]
+    """The main processes of a machine's containers, with their numbers on it, the first one first: a kernel gives these in turn, and a
+    process keeps its own."""
+    most = pids.setting(world, node, pids.PID_MAX)
+    others = sorted(
+        (kernel_files.newest_pid(process.started_at, most), key, process)
+        for key, process in world.processes.items()
+        if process.node == node
+    )
+    found: list[tuple[int, Process]] = []
+    least = 0
+    for number, _, process in others:
+        # Room for its threads and children, where several are started in one second.
+        found.append((max(number, least), process))
+        least = found[-1][0] + _APART_PIDS
+    return found
+
+
+_APART_PIDS = 211
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -419,12 +434,18 @@ def daemons(world: SimWorld, node: str) -> list[Record]:
     return sorted(found, key=lambda record: record.time)
 
 
-CONTAINERD_STARTED = 8 * SECOND
-"""From the start of a machine's kernel to that of its containerd."""
+CONTAINERD_STARTED, SSH_STARTED = 8 * SECOND, 10 * SECOND
+"""From the start of a machine's kernel to those of its containerd and of who logs people in."""
 
 
 def _runtime(world: SimWorld, node: str) -> Iterator[Record]:
-    """How containerd has come up with its machine, each time."""
+    """How containerd and sshd have come up with their machine, each time."""
+    for booted, _ in kubelet_unit.boot_ids(world, node):
+        time, about = booted + SSH_STARTED, "ssh.service - OpenBSD Secure Shell server"
+        yield Record(time - 60_000, "ssh", f"Starting {about}...", by="systemd")
+        pid = PIDS["sshd"]
+        yield Record(time - 21_000, "ssh", "Server listening on 0.0.0.0 port 22.", by="sshd", pid=pid)
+        yield Record(time, "ssh", f"Started {about}.", by="systemd")
     name = "containerd.service - containerd container runtime"
     for booted, _ in kubelet_unit.boot_ids(world, node):
         time = booted + CONTAINERD_STARTED

@@ -66,7 +66,8 @@ def sysctl(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -
         shown = text.rstrip("\n")
         if equals:
             shown = value.strip()
-            problem = write(ctx, name, shown)
+            # What is so already is set to that by anybody who may.
+            problem = "" if shown.split() == text.split() and privileged(ctx) else write(ctx, name, shown)
             if problem:
                 errors += f"sysctl: {problem}\n"
                 continue

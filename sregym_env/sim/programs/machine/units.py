@@ -56,7 +56,12 @@ def _service(visit: Visit, argv: Sequence[str], stdin: str, shell: Shell) -> Exe
     return _systemctl(visit, ["systemctl", argv[2], argv[1]], stdin, shell)
 
 
-_UNITS = ("kubelet", "containerd")
+_UNITS = ("kubelet", "containerd", "ssh")
+_STEADY = {
+    "containerd": ("containerd", "containerd container runtime", "https://containerd.io", records.CONTAINERD_STARTED),
+    "ssh": ("sshd", "OpenBSD Secure Shell server", "man:sshd(8)", records.SSH_STARTED),
+}  # fmt: skip
+"""Units that run as long as their machine does: their process, what they are, where that is explained, and when they start."""
 _ACTIVE = {"running": "active", "failing": "activating", "stopped": "inactive"}
 _ACTS = frozenset(
     "start stop restart try-restart reload reload-or-restart kill enable disable mask unmask".split()
@@ -69,7 +74,7 @@ def _systemctl(visit: Visit, argv: Sequence[str], stdin: str, shell: Shell) -> E
     words = [word for word in given if not word.startswith("-")]
     options = {word for word in given if word.startswith("-")}
     verb = words[0] if words else "list-units"
-    names = [word.removesuffix(".service") for word in words[1:]]
+    names = ["ssh" if (name := word.removesuffix(".service")) == "sshd" else name for word in words[1:]]
     world, node = visit.ctx.world, visit.ctx.process.node
     if verb in ("daemon-reload", "reset-failed"):
         return ExecResult()
@@ -205,6 +210,7 @@ def _listed(world: SimWorld, node: str) -> str:
         "  UNIT                LOAD   ACTIVE     SUB          DESCRIPTION\n"
         "  containerd.service  loaded active     running      containerd container runtime\n"
         f"  kubelet.service     loaded {state} kubelet: The Kubernetes Node Agent\n"
+        "  ssh.service         loaded active     running      OpenBSD Secure Shell server\n"
         f"{time_tools.listed(world, node)}"
     )
 
@@ -218,12 +224,12 @@ def _restarts(world: SimWorld, node: str) -> int:
 
 def _status(world: SimWorld, node: str, name: str, lines_asked: int) -> str:
     booted = kubelet_unit.booted(world, node)
-    if name == "containerd":
-        since, pid = booted + records.CONTAINERD_STARTED, records.PIDS["containerd"]
+    if name in _STEADY:
+        daemon, about, docs, after = _STEADY[name]
         return (
-            "● containerd.service - containerd container runtime\n"
-            "     Loaded: loaded (/lib/systemd/system/containerd.service; enabled; preset: enabled)\n"
-            f"     Active: active (running) since {_when(world, node, since)}\n       Docs: https://containerd.io\n   Main PID: {pid} (containerd)\n"
+            f"● {name}.service - {about}\n"
+            f"     Loaded: loaded (/lib/systemd/system/{name}.service; enabled; preset: enabled)\n"
+            f"     Active: active (running) since {_when(world, node, booted + after)}\n       Docs: {docs}\n   Main PID: {records.PIDS[daemon]} ({daemon})\n"
             f"{_last_lines(world, node, name, lines_asked)}"
         )
     unit, kind = kubelet_unit.of(world, node), kubelet_unit.now_is(world, node)
