@@ -247,6 +247,12 @@ def test_who_answers_sends_it_again_and_again(hit: EmbeddedWorld) -> None:
     world.advance(60.0)
     node, other = _pod(world, STORE)[1], _pod(world, READER)[1]
     assert _resent(world, node) > 10.0 > 1.0 > _resent(world, other)
+    name = _pod(world, STORE)[0]
+    told = _typed(
+        world, f"kubectl exec -n {NAMESPACE} {name} -- cat /proc/net/snmp | grep ^Tcp: | awk '{{print $13}}'"
+    )
+    assert int(told.split()[1]) > 1000
+    assert int(_typed(world, f"ssh {node} nstat -az TcpExtTCPTimeouts | awk 'NR > 1 {{print $2}}'")) > 1000
     _set(world, "1440")
     _renew(world, READER)
     world.advance(200.0)

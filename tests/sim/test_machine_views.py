@@ -227,3 +227,162 @@ def test_a_pod_can_have_its_machine_boot_anew(world: EmbeddedWorld) -> None:
     _typed(world, f"{DEBUG}chroot /host systemctl reboot")
     world.advance(150.0)
     assert _boot(world) != before
+
+
+# --- processes ------------------------------------------------------------------------------------------
+
+
+def _status(text: str) -> dict[str, str]:
+    return {name: value.strip() for name, _, value in (line.partition(":") for line in text.splitlines())}
+
+
+def test_proc_tells_of_every_process_what_ps_does(world: EmbeddedWorld) -> None:
+    rows = [
+        line.split(None, 3)
+        for line in _typed(world, f"ssh {NODE} ps -eo pid=,ppid=,nlwp=,args=").splitlines()
+    ]
+    shown = {row[0]: row for row in rows if not row[3].startswith("ps ")}
+    there = {name for name in _typed(world, f"ssh {NODE} ls /proc").split() if name.isdecimal()}
+    assert there == shown.keys() and len(there) > 12
+    script = f"for p in {' '.join(sorted(there))}; do echo PID: $p; cat /proc/$p/status; done"
+    for at in (f"ssh {NODE} '{script}'", f"{DEBUG}chroot /host bash -c '{script}'"):
+        said = _typed(world, at)
+        for block in said.split("PID: ")[1:]:
+            pid, _, text = block.partition("\n")
+            status = _status(text)
+            assert (status["Pid"], status["PPid"], status["Threads"]) == tuple(shown[pid][:3])
+    for pid, row in shown.items():
+        words = _typed(world, f"ssh {NODE} \"tr '\\\\0' ' ' < /proc/{pid}/cmdline\"").strip()
+        assert words == row[3].strip()
+        assert "Max open files" in _typed(world, f"ssh {NODE} cat /proc/{pid}/limits")
+
+
+def test_a_process_keeps_its_number(world: EmbeddedWorld) -> None:
+    before = _typed(world, f"ssh {NODE} ps -eo pid=,args= | grep -v ' ps '")
+    _typed(world, f"{DEBUG}true")
+    _typed(
+        world,
+        'kubectl run one --image=busybox --restart=Never --overrides=\'{"spec":{"nodeName":"'
+        + NODE
+        + "\"}}' -- sleep 600",
+    )
+    world.advance(10.0)
+    after = _typed(world, f"ssh {NODE} ps -eo pid=,args= | grep -v ' ps '").splitlines()
+    assert [line for line in before.splitlines() if line not in after] == []
+    assert any(line.endswith("sleep 600") for line in after)
+
+
+def test_threads_are_listed_one_by_one(world: EmbeddedWorld) -> None:
+    rows = [line.split(None, 9) for line in _typed(world, f"ssh {NODE} ps -eLf").splitlines()[1:]]
+    counts: dict[str, int] = {}
+    for row in rows:
+        counts[row[1]] = counts.get(row[1], 0) + 1
+    assert all(counts[row[1]] == int(row[5]) for row in rows)
+    assert len({row[3] for row in rows}) == len(rows)
+    assert _typed(world, f"ssh {NODE} ps -Lp 812").splitlines()[0].split() == [
+        "PID",
+        "LWP",
+        "TTY",
+        "TIME",
+        "CMD",
+    ]
+    names = _typed(
+        world, f"ssh {NODE} 'ps -o nlwp= -p $(pgrep -x kubelet); pgrep -l kubelet; pidof containerd'"
+    ).split()
+    assert names[0] == "21" and names[2:] == ["kubelet", "812"]
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("pgrep -c mongod", "2"),
+        ("pgrep -fc 'mongod --auth'", "1"),
+        ("pgrep nosuch; echo $?", "1"),
+        ("pgrep", "pgrep: no matching criteria specified\nTry `pgrep --help' for more information.\n"),
+        ("pidof nosuch; echo $?", "1"),
+        ("lscpu | grep '^CPU(s):' | tr -s ' '", "CPU(s): 8"),
+        ("ethtool eth0 | grep Link", "\tLink detected: yes"),
+        ("ethtool nosuch 2>&1 | tail -n 2 | head -n 1", "Cannot get device settings: No such device"),
+        ("ping -c 1 nosuch", "ping: nosuch: Name or service not known"),
+        ("ping -q -c 2 172.18.0.3 | tail -n 2 | head -n 1", "2 packets transmitted, 2 received, 0% packet loss, time 1001ms"),
+        ("cat /etc/sysctl.d/k8s.conf | tail -n 1", "net.ipv4.ip_forward                 = 1"),
+        ("sysctl --system", "net.bridge.bridge-nf-call-iptables = 1\nnet.bridge.bridge-nf-call-ip6tables = 1\nnet.ipv4.ip_forward = 1\n"),
+        ("sysctl -w net.ipv4.ip_forward=0", 'sysctl: setting key "net.ipv4.ip_forward": Read-only file system'),
+        ("ls /var/log", "btmp\ncontainers\njournal\nlastlog\npods\nwtmp"),
+        ("systemctl is-active sshd", "active"),
+    ],
+)  # fmt: skip
+def test_tools_of_a_machine(world: EmbeddedWorld, line: str, said: str) -> None:
+    text = _typed(world, f"ssh {NODE} <<'EOF'\n{line}\nEOF")
+    assert text.strip("\n") == said.strip("\n")
+
+
+@pytest.mark.parametrize(
+    ("app", "name", "user", "uid", "title", "workers"),
+    [
+        ("social-network", "nginx-thrift", "nobody", "nobody", "nginx: master process nginx -g daemon off;", 8),
+        ("astronomy-shop", "image-provider", "nginx", "101", "nginx: master process nginx -g daemon off;", 8),
+        ("astronomy-shop", "postgresql", "postgres", "999", "postgres", 5),
+    ],
+)  # fmt: skip
+def test_servers_show_whom_they_have_started(
+    app: str, name: str, user: str, uid: str, title: str, workers: int
+) -> None:
+    world = deployed_world(apps.app(app)).fork()
+    typed = Workstation(world, ONCALL, app)
+    (pod,) = (p for p in world.cluster.list("pods", app) if p["metadata"]["name"].startswith(f"{name}-"))
+    node, short = pod["spec"]["nodeName"], title.partition(":")[0]
+    shown = typed.run(f"ssh {node} ps -eo user=,pid=,ppid=,args= | grep '{short}' | grep -v grep").text
+    rows = [line.split(None, 3) for line in shown.splitlines()]
+    assert rows[0][3].strip() == title and len(rows) == workers + 1
+    assert {(row[0], row[2]) for row in rows[1:]} == {(uid, rows[0][1])}
+    assert typed.run(f"ssh {node} pgrep -c {short}").text == f"{workers + 1}\n"
+    inside = typed.run(f"kubectl exec deploy/{name} -- ps aux 2>/dev/null").text.splitlines()[1:-1]
+    assert len(inside) == workers + 1 and inside[0].rstrip().endswith(title)
+    assert sum(user in line.split()[:2] for line in inside) >= workers
+    listed = typed.run(f"kubectl exec deploy/{name} 2>/dev/null -- ls /proc").text.split()
+    assert {word for word in listed if word.isdecimal()} == {
+        next(word for word in line.split() if word.isdecimal()) for line in inside
+    }
+
+
+# --- counters of the network ----------------------------------------------------------------------------
+
+
+def _counted(text: str) -> dict[str, int]:
+    """Of /proc/net/snmp and netstat."""
+    found = {}
+    lines = text.splitlines()
+    for names, values in zip(lines[::2], lines[1::2], strict=True):
+        group, _, head = names.partition(": ")
+        assert len(head.split()) == len(values.split()) - 1
+        found.update(
+            {
+                f"{group}{name}": int(value)
+                for name, value in zip(head.split(), values.split()[1:], strict=True)
+            }
+        )
+    return found
+
+
+@pytest.mark.parametrize(
+    "at", [f"ssh {NODE} ", f"{DEBUG}chroot /host ", "kubectl exec deploy/mongodb-geo -- "]
+)
+def test_files_and_tools_count_alike(world: EmbeddedWorld, at: str) -> None:
+    counts = _counted(_typed(world, f"{at}cat /proc/net/snmp /proc/net/netstat"))
+    assert counts["TcpOutSegs"] > 1000 > counts["TcpExtTCPTimeouts"] * (counts["TcpOutSegs"] < 10_000)
+    if "exec" in at:
+        return
+    told = {
+        row[0]: int(row[1])
+        for row in (line.split() for line in _typed(world, f"{at}nstat -az").splitlines()[1:])
+    }
+    assert told.keys() >= {"TcpRetransSegs", "TcpExtTCPTimeouts", "TcpExtTCPMTUPFail"}
+    for name, value in told.items():
+        assert value == pytest.approx(counts[name], rel=1e-3, abs=5)
+    again = _typed(world, f"{at}netstat -s | grep -o '[0-9]* segments retransmitted' | cut -d' ' -f1")
+    assert int(again) == pytest.approx(told["TcpRetransSegs"], abs=5)
+    metric = world.telemetry.metrics.query(
+        f'node_netstat_Tcp_RetransSegs{{node="{NODE}"}}', world.now() // 1000
+    )
+    assert float(metric.series[0][2][-1]) == pytest.approx(told["TcpRetransSegs"], abs=2)

@@ -69,6 +69,11 @@ def name_of(process: Process, name: str) -> str:
     return "nginx" if _binary(process) in _NGINX else name
 
 
+def user_of(process: Process, *, machine: bool) -> str:
+    """As whom a process runs, as its container or its machine names him: as root, but for who takes nobody from there."""
+    return ("999" if machine else "postgres") if process.program == "postgres" else "root"
+
+
 def of(world: SimWorld, process: Process) -> list[Child]:
     """The children of a container's process."""
     kind = _NGINX.get(_binary(process))

@@ -33,6 +33,10 @@ def lay(
     late: dict[str, Callable[[], str]] = {}
     links: list[tuple[str, str]] = []
     for pid, process in seen:
+        late.update(_of_children(ctx, root, pid, process))
+        if pid == 1:
+            # Of a container's first one the kernel's files are there already.
+            continue
         own = ProcessContext(ctx.world, process)
         scope = kernel_files.scope_of(ctx.world, process) if machine else ""
         words = command(process)
@@ -54,12 +58,6 @@ def lay(
         }
         late.update({f"{place}/{name}": text for name, text in of_one.items()})
         links += [(f"{place}/fd/{number}", target) for number, target in enumerate(descriptors(process))]
-        for child in children.of(ctx.world, process):
-            below = f"{root}/{pid + child.number}"
-            row = Row(pid + child.number, pid, 0, child.command, child.name, threads=child.threads)
-            late[f"{below}/cmdline"] = partial(_said, child.command)
-            late[f"{below}/comm"] = partial(_named, child.name)
-            late[f"{below}/status"] = partial(kernel_files.status_of, row)
     if machine:
         for pid, name in daemons.running(ctx):
             late[f"{root}/{pid}/cmdline"] = partial(_of_daemon, ctx, pid, "cmdline")
@@ -71,6 +69,17 @@ def lay(
     with suppress(OSError):
         for path, target in links:
             tree.put_link(path, target)
+
+
+def _of_children(ctx: ProcessContext, root: str, pid: int, process: Process) -> dict[str, Callable[[], str]]:
+    late: dict[str, Callable[[], str]] = {}
+    for child in children.of(ctx.world, process):
+        below = f"{root}/{pid + child.number}"
+        row = Row(pid + child.number, pid, 0, child.command, child.name, threads=child.threads)
+        late[f"{below}/cmdline"] = partial(_said, child.command)
+        late[f"{below}/comm"] = partial(_named, child.name)
+        late[f"{below}/status"] = partial(kernel_files.status_of, row)
+    return late
 
 
 def cmdline(process: Process, words: list[str]) -> str:

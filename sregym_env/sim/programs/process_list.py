@@ -153,12 +153,18 @@ def _letters(wish: _Wish, letters: str, words: list[str], *, dashed: bool) -> No
 
 def _given(wish: _Wish, letter: str, value: str) -> None:
     if letter == "o":
-        for item in value.split("=")[0].split(",")[:-1] if "=" in value else value.split(","):
-            wish.columns.append((item, _known(item).header))
-        if "=" in value:
-            name, _, header = value.rpartition("=") if value.endswith("=") else value.partition("=")
-            name = name.rpartition(",")[2]
-            wish.columns.append((name, header if _known(name) else ""))
+        rest = value
+        while rest:
+            item, comma, after = rest.partition(",")
+            name, equals, header = item.partition("=")
+            if equals and header:
+                # A header is all the rest, commas and what follows them included.
+                wish.columns.append((name, rest.partition("=")[2] if _known(name) else ""))
+                return
+            wish.columns.append((name, "" if equals and _known(name) else _known(name).header))
+            rest = after
+            if comma and not after:
+                _known("")
     elif letter == "k":
         wish.keys += value.split(",")
     elif letter == "p":

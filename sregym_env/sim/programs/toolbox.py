@@ -137,9 +137,7 @@ def _lay_out(ctx: ProcessContext, tree: Files) -> None:
     _add_links(ctx, tree)
     tree.add_directories(mount.path for mount in process.mounts if not mount.sub_path)
     tree.add_directories((ctx.image.workdir, "/tmp", "/proc", "/bin", "/usr/bin"))
-    others = [(pid, each) for pid, each in visible_processes(ctx) if pid != 1]
-    if others:
-        lay_processes(ctx, tree, "/proc", others, machine=sees_machine(ctx))
+    lay_processes(ctx, tree, "/proc", visible_processes(ctx), machine=sees_machine(ctx))
     for mount in process.mounts:
         if mount.kind == "hostpath" and not mount.sub_path:
             host_files.lay(ctx, tree, mount.path.rstrip("/"), mount.source, machine_tools(ctx))
@@ -465,6 +463,7 @@ def process_rows(ctx: ProcessContext, own: int, argv: Sequence[str], parent: int
                 name,
                 int(resident * left),
                 seconds * left,
+                user=children.user_of(process, machine=sees_machine(ctx)),
                 threads=children.threads(ctx.world, process),
             )
         )
