@@ -50,8 +50,8 @@ def crowded(name: str, program: Program) -> Program:
 
 def _input(args: list[str], call: Call) -> tuple[Crowd, list[str]] | None:
     """(text in parts that a program is to read, the words by which it reads it on its input)."""
-    if isinstance(call.stdin, Crowd) and reads_input([call.name, *args]):
-        return call.stdin, args
+    if reads_input([call.name, *args]):
+        return (call.stdin, args) if isinstance(call.stdin, Crowd) else None
     if not call.fs.crowded:
         return None
     for at, word in enumerate(args):

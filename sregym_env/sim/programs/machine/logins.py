@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
 from sregym_env.cluster.streams import LONGEST_COMMAND, ExecResult
 from sregym_env.runtime import bulk
 from sregym_env.runtime.streams import keyed_bits
-from sregym_env.shell.files import Files
+from sregym_env.shell.files import Files, LateFiles
 from sregym_env.shell.shell import Shell, ShellCommand
 from sregym_env.sim.containers import node_files, pids
 from sregym_env.sim.network import addressing, conntrack
+from sregym_env.sim.processes.context import ProcessContext
 from sregym_env.sim.programs import consoles, toolbox, visits
 from sregym_env.sim.programs.machine import (
     commands,
@@ -64,7 +65,6 @@ def run(
     ctx = OnMachine(world, _process(world, node))
     visit = _Stay(ctx, advance, min(limit, LONGEST_COMMAND))
     shell = _shell(visit)
-    before = shell.files.tree()
     # What is typed into a login without a command is read as a script.
     words = ["bash", "-c", command] if command else ["bash", "-s"]
     result = visit.after(shell.call(words, stdin))
@@ -77,7 +77,7 @@ def run(
             for stream, text in result.chunks
         )
         result = replace(result, stderr=consoles.in_line_one(result.stderr, command), chunks=chunks)
-    complaints = _save(world, node, shell, before)
+    complaints = _save(world, node, shell)
     return result.then(complaints, result.exit_code) if complaints else result
 
 
@@ -104,10 +104,9 @@ def _process(world: SimWorld, node: str) -> Process:
     )
 
 
-def _shell(visit: Visit) -> Shell:
-    ctx = visit.ctx
+def _lay_out(ctx: ProcessContext, files: Files) -> None:
+    """Put everything there that lies on the machine, or that its kernel shows."""
     world, node = ctx.world, ctx.process.node
-    files = Files(mtime=visit.wall)
     files.add(
         {f"/{path}": text for path, text in node_files.present(world, node).items() if isinstance(text, str)}
     )
@@ -118,6 +117,11 @@ def _shell(visit: Visit) -> Shell:
     files.add_directories(("/root", "/tmp", "/proc"))
     toolbox.lay_processes(ctx, files, "/proc", records.numbered(world, node), machine=True)
     host_files.lay(ctx, files, "", tools=toolbox.machine_tools(ctx))
+
+
+def _shell(visit: Visit) -> Shell:
+    ctx = visit.ctx
+    world, node = ctx.world, ctx.process.node
     own: dict[str, ShellCommand] = {
         **toolbox.on_machine(visit),
         **units.own(visit),
@@ -126,7 +130,7 @@ def _shell(visit: Visit) -> Shell:
         "df": partial(_df, visit),
     }
     return Shell(
-        files,
+        LateFiles(partial(_lay_out, ctx), mtime=visit.wall),
         own,
         env={**toolbox.environment(ctx), "HOME": "/root", "USER": "root"},
         cwd="/root",
@@ -137,14 +141,11 @@ def _shell(visit: Visit) -> Shell:
     )
 
 
-def _save(world: SimWorld, node: str, shell: Shell, before: Mapping[str, str]) -> str:
+def _save(world: SimWorld, node: str, shell: Shell) -> str:
     """Keep what was written on the machine; complaints where nothing can be."""
-    after = shell.files.tree()
-    changed = [
-        path
-        for path in sorted({*after, *before})
-        if after.get(path) != before.get(path) and not path.startswith(("/proc/", "/sys/", "/dev/"))
-    ]
+    assert isinstance(shell.files, LateFiles), "a login has its own tree"
+    after = shell.files.changed()
+    changed = [path for path in after if not path.startswith(("/proc/", "/sys/", "/dev/"))]
     complaints = ""
     if read_only(node) in world.memory:
         complaints = "".join(
@@ -157,7 +158,7 @@ def _save(world: SimWorld, node: str, shell: Shell, before: Mapping[str, str]) -
         kubelet_unit.edited(world, node)
     for name in (conntrack.SETTING, *pids.RANGES):
         setting = "/proc/sys/" + name.replace(".", "/")
-        if after.get(setting) != before.get(setting):
+        if setting in after:
             tracked.write(OnMachine(world, _process(world, node)), name, after.get(setting) or "")
     return complaints
 
