@@ -386,3 +386,43 @@ def test_files_and_tools_count_alike(world: EmbeddedWorld, at: str) -> None:
         f'node_netstat_Tcp_RetransSegs{{node="{NODE}"}}', world.now() // 1000
     )
     assert float(metric.series[0][2][-1]) == pytest.approx(told["TcpRetransSegs"], abs=2)
+
+
+# --- where other processes are --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("where", ["-t 1 -m -u -i -n -p --", "--target 1 --all", "-t1 -a --"])
+def test_who_enters_the_first_process_is_on_the_machine(world: EmbeddedWorld, where: str) -> None:
+    at = f"{DEBUG}nsenter {where} "
+    for line in ("systemctl is-active kubelet", "cat /etc/machine-id", "mount", "crictl ps -q"):
+        assert _typed(world, f"{at}{line}").split()[:40] == _typed(world, f"ssh {NODE} {line}").split()[
+            :40
+        ] or ("crictl" in line)
+    _typed(world, f"{at}sh -c 'echo here > /root/told; sysctl -w net.netfilter.nf_conntrack_max=300000'")
+    told = _typed(world, f"ssh {NODE} 'cat /root/told; sysctl -n net.netfilter.nf_conntrack_max'")
+    assert told.split() == ["here", "300000"]
+
+
+def test_a_network_of_a_container_is_looked_at_with_the_machines_tools(world: EmbeddedWorld) -> None:
+    (pod,) = (p for p in world.cluster.list("pods", HOTEL) if p["metadata"]["name"].startswith("mongodb-geo"))
+    node, address = pod["spec"]["nodeName"], pod["status"]["podIP"]
+    script = f"for p in $(pgrep mongod); do nsenter -t $p -n ip -br addr show eth0 | grep {address}/ && nsenter -t $p -n ss -lnt; done"
+    said = _typed(world, f"ssh {node} '{script}'")
+    assert f" {address}/32" in said and ":27017" in said and ":10250" not in said
+    inside = "nsenter -t $(pgrep -o mongod) -m ls /"
+    assert "data" in _typed(world, f"ssh {node} '{inside}'").split()
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        (f"kubectl debug node/{NODE} -q --profile=general --image=busybox -i -- nsenter -t 1 -m ls", "Permission denied"),
+        ("kubectl exec deploy/mongodb-geo -- nsenter -t 1 -m ls", "Permission denied"),
+        (f"{DEBUG}nsenter -t 99999 -m ls", "No such file or directory"),
+        (f"{DEBUG}nsenter -t 1 -m nosuch", "No such file or directory"),
+        (f"{DEBUG}nsenter", "No such file or directory"),
+    ],
+)  # fmt: skip
+def test_who_may_not_enter_is_told_so(world: EmbeddedWorld, line: str, why: str) -> None:
+    said = _typed(world, line)
+    assert said.startswith("nsenter: ") and why in said

@@ -17,13 +17,14 @@ from sregym_env.kube.durations import parse_rfc3339
 from sregym_env.runtime import effort
 from sregym_env.runtime.clock import SECOND
 from sregym_env.runtime.frozen import evolve
+from sregym_env.runtime.numbers import whole
 from sregym_env.runtime.streams import keyed_bits
 from sregym_env.shell.commands.arguments import UsageError, options
 from sregym_env.shell.files import Files, LateFiles
 from sregym_env.shell.shell import Shell, ShellCommand
 from sregym_env.shell.shell import Shell as NewShell
-from sregym_env.sim.containers import pids, view
-from sregym_env.sim.network import addressing, dns
+from sregym_env.sim.containers import node_files, pids, view
+from sregym_env.sim.network import addressing, conntrack, dns
 from sregym_env.sim.network.local_ports import sysctls
 from sregym_env.sim.processes.context import ProcessContext
 from sregym_env.sim.programs import (
@@ -60,7 +61,7 @@ from sregym_env.sim.programs.machine.system import OnMachine
 from sregym_env.sim.programs.process_list import Row
 from sregym_env.sim.programs.visits import Visit
 from sregym_env.sim.world import SimWorld
-from sregym_env.sim.world.figures import ContainerFigures
+from sregym_env.sim.world.figures import ContainerFigures, read_only
 from sregym_env.sim.world.kernels import build_of
 from sregym_env.sim.world.process import Process
 from sregym_env.sim.world.strain import full_of
@@ -77,7 +78,7 @@ _DEBIAN_ONLY = frozenset("bash join column file".split())
 _NETWORK_BUSYBOX = frozenset("nslookup wget nc telnet ping netstat ifconfig ip route traceroute arp".split())
 _MACHINE = frozenset(
     "env printenv ps id whoami hostname uname date df mount free uptime sleep kill which sync nproc arch dd killall "
-    "pidof top dmesg lsof sysctl timeout time chroot".split()
+    "pidof top dmesg lsof sysctl timeout time chroot nsenter".split()
 )
 
 TEXT_TOOLS: Mapping[str, frozenset[str]] = {
@@ -900,19 +901,21 @@ def on_machine(visit: Visit) -> dict[str, ShellCommand]:
 
 
 class _Rooted(Visit):
-    """A command of a visit whose root is that of the machine now: it takes the visit's time, and finds the machine's system."""
+    """A command of a visit whose root is that of the machine now, or that is ``there``: it takes the visit's time, and finds the
+    machine's system."""
 
-    __slots__ = ("_outer",)
+    __slots__ = ("_outer", "_there")
 
-    def __init__(self, outer: Visit) -> None:
+    def __init__(self, outer: Visit, there: ProcessContext | None = None) -> None:
         super().__init__(outer.ctx, limit=outer.limit)
         self._outer = outer
+        self._there = there
 
     @property
     def ctx(self) -> ProcessContext:
         """The container's process, with the machine's files and programs."""
         outer = self._outer.ctx
-        found = OnMachine(outer.world, outer.process)
+        found = self._there or OnMachine(outer.world, outer.process)
         found.on_terminal = outer.on_terminal
         return found
 
@@ -972,6 +975,120 @@ def _chroot(visit: Visit, argv: Sequence[str], stdin: str, shell: Shell) -> Exec
         if before.get(path) != text and not path.endswith("/"):
             shell.files.put_bytes(root.rstrip("/") + path, inside.bytes_of(path) or b"")
     return result
+
+
+def lay_machine(ctx: ProcessContext, files: Files) -> None:
+    """Put everything there that lies on the machine, or that its kernel shows."""
+    world, node = ctx.world, ctx.process.node
+    files.add(
+        {f"/{path}": text for path, text in node_files.present(world, node).items() if isinstance(text, str)}
+    )
+    late = kernel_files.of_machine(
+        partial(commands.machine_of, ctx), world, node, commands.kernel_release(world, node)
+    )
+    files.add_late(of_host(ctx, "", late))
+    files.add_directories(("/root", "/tmp", "/proc"))
+    lay_processes(ctx, files, "/proc", records.numbered(world, node), machine=True)
+    host_files.lay(ctx, files, "", tools=machine_tools(ctx))
+
+
+def save_machine(ctx: ProcessContext, shell: Shell) -> str:
+    """Keep what a shell with the machine's own files has written there; complaints where nothing can be."""
+    world, node = ctx.world, ctx.process.node
+    assert isinstance(shell.files, LateFiles), "a login has its own tree"
+    after = shell.files.changed()
+    changed = [path for path in after if not path.startswith(("/proc/", "/sys/", "/dev/"))]
+    complaints = ""
+    if read_only(node) in world.memory:
+        complaints = "".join(
+            f"bash: {path}: Read-only file system\n" for path in changed if not path.startswith("/run/")
+        )
+        changed = [path for path in changed if path.startswith("/run/")]
+    for path in changed:
+        node_files.put(world, node, path.lstrip("/"), after.get(path))
+    if changed:
+        kubelet_unit.edited(world, node)
+    for name in (conntrack.SETTING, *pids.RANGES):
+        setting = "/proc/sys/" + name.replace(".", "/")
+        if setting in after:
+            tracked.write(OnMachine(world, ctx.process), name, after.get(setting) or "")
+    return complaints
+
+
+def _nsenter(visit: Visit, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
+    """``nsenter -t PID [-a | -muinpC] [COMMAND]``: a command where another process is: in the machine's own files as its number 1, in
+    those of another container, or in the network alone of one."""
+    words, letters, target = list(argv[1:]), "", ""
+    while words and words[0].startswith("-"):
+        word = words.pop(0)
+        if word == "--":
+            break
+        name, equals, value = word.partition("=")
+        if name in ("-t", "--target"):
+            target = value if equals else words.pop(0) if words else ""
+        elif word.startswith("-t") and not word.startswith("--"):
+            target = word[2:]
+        elif word.startswith("--"):
+            letters += {
+                "--all": "a",
+                "--mount": "m",
+                "--net": "n",
+                "--pid": "p",
+                "--uts": "u",
+                "--ipc": "i",
+            }.get(name, "")
+        else:
+            letters += word[1:]
+    command, ctx = words or ["/bin/sh"], visit.ctx
+    seen = dict(visible_processes(ctx))
+    machine = target == "1" and sees_machine(ctx)
+    process = seen.get(whole(target, -1))
+    if not machine and process is None:
+        known = sees_machine(ctx) and any(str(pid) == target for pid, _ in daemons.running(ctx))
+        if not known:
+            return _fail(f"nsenter: cannot open /proc/{target or 'self'}/ns/ns: No such file or directory\n")
+        machine = True
+    if not commands.privileged(ctx):
+        return _fail(
+            f"nsenter: cannot open /proc/{target}/ns/{'net' if 'm' not in letters else 'mnt'}: Permission denied\n"
+        )
+    if machine and not set("am") & set(letters):
+        return shell.call(command, stdin) if shell.has(command[0]) else _not_there(command[0])
+    if machine:
+        inner = _Rooted(visit)
+        files = LateFiles(partial(lay_machine, inner.ctx), mtime=visit.wall)
+        own = {**on_machine(inner), **units.own(inner)}
+        there = NewShell(files, own, env=environment(inner.ctx), only=TEXT_TOOLS["debian"], clock=shell.clock)
+    elif set("am") & set(letters):
+        assert process is not None
+        elsewhere = _Rooted(visit, ProcessContext(ctx.world, process))
+        there = container_shell(elsewhere.ctx, visit=elsewhere)
+    else:
+        assert process is not None
+        # Its network alone, with the tools and the files from here.
+        beside = _Rooted(
+            visit, (OnMachine if isinstance(ctx, OnMachine) else ProcessContext)(ctx.world, process)
+        )
+        names = (
+            on_machine(beside)
+            if isinstance(ctx, OnMachine)
+            else {name: _bound(beside, TOOLS[name]) for name in OUR_TOOLS[ctx.image.toolbox] & TOOLS.keys()}
+        )
+        there = NewShell(
+            shell.files, names, env=environment(ctx), only=TEXT_TOOLS["debian"], clock=shell.clock
+        )
+    if not there.has(command[0]):
+        return _not_there(command[0])
+    result = there.call(command, stdin)
+    visit.check()
+    if machine:
+        complaints = save_machine(inner.ctx, there)
+        return result.then(complaints, result.exit_code) if complaints else result
+    return result
+
+
+def _not_there(name: str) -> ExecResult:
+    return _fail(f"nsenter: failed to execute {name}: No such file or directory\n", 127)
 
 
 TOOLS: Mapping[str, Tool] = {
@@ -1064,6 +1181,7 @@ def _elsewhere(visit: Visit, name: str, process: Process, command: Sequence[str]
 TIMED: Mapping[str, Callable[[Visit, Sequence[str], str, Shell], ExecResult]] = {
     "chroot": _chroot,
     "crictl": _crictl,
+    "nsenter": _nsenter,
     "sleep": visits.wait,
     "tail": _tail,
     "timeout": visits.timeout,

@@ -9,27 +9,20 @@ from functools import partial
 from sregym_env.cluster.streams import LONGEST_COMMAND, ExecResult
 from sregym_env.runtime import bulk
 from sregym_env.runtime.streams import keyed_bits
-from sregym_env.shell.files import Files, LateFiles
+from sregym_env.shell.files import LateFiles
 from sregym_env.shell.shell import Shell, ShellCommand
-from sregym_env.sim.containers import node_files, pids
-from sregym_env.sim.network import addressing, conntrack
-from sregym_env.sim.processes.context import ProcessContext
+from sregym_env.sim.containers import node_files
+from sregym_env.sim.network import addressing
 from sregym_env.sim.programs import consoles, toolbox, visits
 from sregym_env.sim.programs.machine import (
-    commands,
     daemons,
     disk_space,
-    host_files,
-    kernel_files,
     kubelet_unit,
-    records,
-    tracked,
     units,
 )
 from sregym_env.sim.programs.machine.system import SYSTEM, OnMachine
 from sregym_env.sim.programs.visits import Visit
 from sregym_env.sim.world import SimWorld
-from sregym_env.sim.world.figures import read_only
 from sregym_env.sim.world.process import Mount, Process
 
 UNREACHED = 3.0
@@ -77,7 +70,7 @@ def run(
             for stream, text in result.chunks
         )
         result = replace(result, stderr=consoles.in_line_one(result.stderr, command), chunks=chunks)
-    complaints = _save(world, node, shell)
+    complaints = toolbox.save_machine(ctx, shell)
     return result.then(complaints, result.exit_code) if complaints else result
 
 
@@ -104,21 +97,6 @@ def _process(world: SimWorld, node: str) -> Process:
     )
 
 
-def _lay_out(ctx: ProcessContext, files: Files) -> None:
-    """Put everything there that lies on the machine, or that its kernel shows."""
-    world, node = ctx.world, ctx.process.node
-    files.add(
-        {f"/{path}": text for path, text in node_files.present(world, node).items() if isinstance(text, str)}
-    )
-    late = kernel_files.of_machine(
-        partial(commands.machine_of, ctx), world, node, commands.kernel_release(world, node)
-    )
-    files.add_late(toolbox.of_host(ctx, "", late))
-    files.add_directories(("/root", "/tmp", "/proc"))
-    toolbox.lay_processes(ctx, files, "/proc", records.numbered(world, node), machine=True)
-    host_files.lay(ctx, files, "", tools=toolbox.machine_tools(ctx))
-
-
 def _shell(visit: Visit) -> Shell:
     ctx = visit.ctx
     world, node = ctx.world, ctx.process.node
@@ -130,7 +108,7 @@ def _shell(visit: Visit) -> Shell:
         "df": partial(_df, visit),
     }
     return Shell(
-        LateFiles(partial(_lay_out, ctx), mtime=visit.wall),
+        LateFiles(partial(toolbox.lay_machine, ctx), mtime=visit.wall),
         own,
         env={**toolbox.environment(ctx), "HOME": "/root", "USER": "root"},
         cwd="/root",
@@ -139,28 +117,6 @@ def _shell(visit: Visit) -> Shell:
         name="bash",
         clock=lambda: visit.wall,
     )
-
-
-def _save(world: SimWorld, node: str, shell: Shell) -> str:
-    """Keep what was written on the machine; complaints where nothing can be."""
-    assert isinstance(shell.files, LateFiles), "a login has its own tree"
-    after = shell.files.changed()
-    changed = [path for path in after if not path.startswith(("/proc/", "/sys/", "/dev/"))]
-    complaints = ""
-    if read_only(node) in world.memory:
-        complaints = "".join(
-            f"bash: {path}: Read-only file system\n" for path in changed if not path.startswith("/run/")
-        )
-        changed = [path for path in changed if path.startswith("/run/")]
-    for path in changed:
-        node_files.put(world, node, path.lstrip("/"), after.get(path))
-    if changed:
-        kubelet_unit.edited(world, node)
-    for name in (conntrack.SETTING, *pids.RANGES):
-        setting = "/proc/sys/" + name.replace(".", "/")
-        if setting in after:
-            tracked.write(OnMachine(world, _process(world, node)), name, after.get(setting) or "")
-    return complaints
 
 
 def _df(visit: Visit, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
