@@ -231,7 +231,7 @@ class Files:
         made = Files(mtime=self.mtime)
         root = self.real(path).rstrip("/") or "/"
         made._data = {"/": self._data[root], **{f"/{name}": entry for name, entry in self.below(path)}}
-        made._links = self._links
+        made._links, made.crowded = self._links, self.crowded
         return made
 
     def add_directories(self, paths: Iterable[str]) -> None:

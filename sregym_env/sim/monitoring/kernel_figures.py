@@ -22,6 +22,13 @@ from sregym_env.sim.world import SimWorld, disks
 from sregym_env.sim.world.figures import ContainerFigures, MachineFigures
 from sregym_env.sim.world.process import Process
 
+_COUNTED = "node_netstat_"
+_READ = frozenset(
+    "node_cpu_seconds_total node_load1 node_load5 node_load15 node_memory_MemTotal_bytes node_memory_MemAvailable_bytes "
+    "node_filesystem_size_bytes node_filesystem_free_bytes node_network_receive_bytes_total node_network_transmit_bytes_total "
+    "node_nf_conntrack_entries node_boot_time_seconds".split()
+)
+"""What a machine's figures are made of."""
 LOOK = SECOND
 """Over how long what is in use now is measured."""
 
@@ -72,7 +79,11 @@ class KernelFigures:
         """Of a machine. Raises LookupError where there is none of that name."""
         if self._world.store.get("nodes", "", node) is None:
             raise LookupError(f"no machine {node!r}")
-        one = {family.name: self._values(family, node) for family in node_exporter.FAMILIES}
+        one = {
+            family.name: self._values(family, node)
+            for family in node_exporter.FAMILIES
+            if family.name in _READ or family.name.startswith(_COUNTED)
+        }
         cpu = one["node_cpu_seconds_total"]
         used = sum(float(values[1]) for labels, values in cpu if labels["mode"] != "idle")
         here = (run for run in self._readings.runs if run.process.node == node and run.ended == FOREVER)
@@ -103,7 +114,7 @@ class KernelFigures:
             value("node_network_transmit_bytes_total"),
             int(value("node_nf_conntrack_entries")),
             containers,
-            {name.rpartition("_")[2]: value(name) for name in one if name.startswith("node_netstat_")},
+            {name.rpartition("_")[2]: value(name) for name in one if name.startswith(_COUNTED)},
         )
 
     def _values(self, family: Family, node: str) -> list[tuple[Mapping[str, str], Values]]:

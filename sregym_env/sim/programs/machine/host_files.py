@@ -241,7 +241,8 @@ def _of_syslog(ctx: ProcessContext, times: _Times) -> dict[str, Entry]:
     world, node = ctx.world, ctx.process.node
     found: dict[str, Entry] = {}
     for name, size in _RECORDS.items():
-        found[f"var/log/{name}"] = FileEntry(encoded(bulk.text(size, times.system)), 0o664)
+        when = kubelet_unit.booted(world, node) if name == "wtmp" else times.system
+        found[f"var/log/{name}"] = FileEntry(encoded(bulk.text(size, when)), 0o664, when / SECOND)
     journal = f"var/log/journal/{kubelet_unit.machine_id(world, node)}/system.journal"
     found[journal] = FileEntry(encoded(bulk.text(_JOURNAL, world.clock)), 0o640, world.clock / SECOND)
     every, kernel = _SYSLOGS.get(node_files.setup(world, node).os_image.partition(" ")[0], ("", ""))
