@@ -426,3 +426,13 @@ def test_a_network_of_a_container_is_looked_at_with_the_machines_tools(world: Em
 def test_who_may_not_enter_is_told_so(world: EmbeddedWorld, line: str, why: str) -> None:
     said = _typed(world, line)
     assert said.startswith("nsenter: ") and why in said
+
+
+@pytest.mark.parametrize("at", [f"ssh {NODE} ", f"{DEBUG}chroot /host ", DEBUG])
+def test_top_lists_whom_ps_lists(world: EmbeddedWorld, at: str) -> None:
+    shown = _typed(world, f"{at}top -b -n 1").splitlines()
+    head = next(number for number, line in enumerate(shown) if line.split()[:1] == ["PID"])
+    mine = {line.split()[0] for line in shown[head + 1 :]}
+    listed = {line.split()[0] for line in _typed(world, f"ssh {NODE} ps -e").splitlines()[1:-1]}
+    # Beside these there is the container in which it runs.
+    assert listed <= mine and len(mine - listed) <= 1

@@ -36,6 +36,8 @@ class Row(NamedTuple):
     user: str = "root"
     thread: int = 0
     """The number of one of its threads, where these are listed."""
+    cores: float = 0.0
+    """In use now."""
 
     @property
     def size(self) -> int:

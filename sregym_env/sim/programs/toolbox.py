@@ -444,11 +444,11 @@ def list_processes(ctx: ProcessContext, argv: Sequence[str], rows: Sequence[Row]
     return process_list.listing(rows, argv, ctx.now(), commands.machine_of(ctx).memory)
 
 
-def process_rows(ctx: ProcessContext, own: int, argv: Sequence[str], parent: int = 0) -> list[Row]:
-    """Every process that is seen, and ``ps`` itself under the number ``own``. ``parent``: whose children containers are."""
+def server_rows(ctx: ProcessContext, parent: int = 0) -> list[Row]:
+    """What containers run, and what that has started. ``parent``: whose children the first ones are."""
     found = []
     for pid, process in visible_processes(ctx):
-        _, resident, seconds = commands.usage(ctx, process)
+        cores, resident, seconds = commands.usage(ctx, process)
         words = _command(process.program, process.argv)
         name = children.name_of(process, words[0].rpartition("/")[2] if words else "")
         below = children.of(ctx.world, process)
@@ -466,6 +466,7 @@ def process_rows(ctx: ProcessContext, own: int, argv: Sequence[str], parent: int
                 seconds * left,
                 user=children.user_of(process, machine=sees_machine(ctx)),
                 threads=children.threads(ctx.world, process),
+                cores=cores * left,
             )
         )
         for child in below:
@@ -483,8 +484,15 @@ def process_rows(ctx: ProcessContext, own: int, argv: Sequence[str], parent: int
                     state,
                     child.threads,
                     user,
+                    cores=cores * share,
                 )
             )
+    return found
+
+
+def process_rows(ctx: ProcessContext, own: int, argv: Sequence[str], parent: int = 0) -> list[Row]:
+    """Every process that is seen, and ``ps`` itself under the number ``own``. ``parent``: whose children containers are."""
+    found = server_rows(ctx, parent)
     for pid, since, leak, whose in gathered(ctx):
         text = f"[{leak.command}] <defunct>" if leak.dead else leak.command
         resident, state = (0, "Z") if leak.dead else (968 << 10, "S")
@@ -566,7 +574,12 @@ _SERVERS = {"redis": "redis-server", "valkey": "valkey-server"}
 
 
 def _top(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
-    return commands.top(ctx, argv, stdin, shell, visible_processes(ctx))
+    machine = sees_machine(ctx)
+    rows = [*(daemons.rows(ctx) if machine else ()), *server_rows(ctx, int(machine))]
+    leaks = [
+        leak for _, each in visible_processes(ctx) if (leak := pids.leak_of(ctx.world, each)) is not None
+    ]
+    return commands.top(ctx, argv, stdin, shell, rows, leaks)
 
 
 def _id(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:

@@ -24,6 +24,7 @@ from sregym_env.sim.processes.context import ProcessContext
 from sregym_env.sim.programs.image_tools import format_date
 from sregym_env.sim.programs.machine import kernel_files, kubelet_unit, records, time_service
 from sregym_env.sim.programs.machine.records import Record
+from sregym_env.sim.programs.process_list import Row
 from sregym_env.sim.world import SimWorld, disks, wallclock
 from sregym_env.sim.world.figures import MachineFigures
 from sregym_env.sim.world.plan import KERNEL, OS_IMAGE, VERSION
@@ -178,14 +179,13 @@ def top(
     argv: Sequence[str],
     stdin: str,
     shell: Shell,
-    seen: Sequence[tuple[int, Process]] = (),
+    seen: Sequence[Row] = (),
+    gathered: Sequence[pids.Leak] = (),
 ) -> ExecResult:
-    """One look of ``top``: what runs in the process namespace, by its use of CPU."""
+    """One look of ``top``: what runs in the process namespace, by its use of CPU, and what that has gathered."""
     each, busybox = machine_of(ctx), ctx.image.toolbox == "busybox"
     shares, memory = _shares(each), kernel_files.memory_of(each)
-    rows = sorted(
-        ((pid, *usage(ctx, process), process) for pid, process in seen), key=lambda row: (-row[1], row[0])
-    )
+    rows = sorted(seen, key=lambda row: (-row.cores, row.pid))
     total = memory["MemTotal"]
     out = []
     if busybox:
@@ -198,13 +198,12 @@ def top(
             f"Load average: {load} {max(1, round(each.busy))}/{kernel_files.tasks(each, ctx.world, ctx.process.node)} 57",
             "  PID  PPID USER     STAT   VSZ %VSZ CPU %CPU COMMAND",
         ]
-        for pid, cores, resident, _, process in rows:
-            size = resident * 9 >> 10
+        for row in rows:
             out.append(
-                f"{pid:5d}     0 root     S    {_short(size):>5} {size * 100 // total:3d}%   {pid % each.cores} {cores * 100 / each.cores:3.0f}% {command_of(process)}"
+                f"{row.pid:5d} {row.parent:5d} {row.user:<8} S    {_short(row.size):>5} {row.size * 100 // total:3d}%   {row.pid % each.cores} "
+                f"{row.cores * 100 / each.cores:3.0f}% {row.command}"
             )
         return ExecResult("\n".join(out) + "\n")
-    gathered = [leak for _, process in seen if (leak := pids.leak_of(ctx.world, process)) is not None]
     dead = sum(int(leak.at(ctx.now())) for leak in gathered if leak.dead)
     alive = len(rows) + sum(int(leak.at(ctx.now())) for leak in gathered if not leak.dead)
     out += [
@@ -218,12 +217,12 @@ def top(
         "",
         "    PID USER      PR  NI    VIRT    RES    SHR S  %CPU  %MEM     TIME+ COMMAND",
     ]
-    for pid, cores, resident, seconds, process in rows:
-        size = resident >> 10
-        clock = f"{int(seconds) // 60}:{seconds % 60:05.2f}"
+    for row in rows:
+        size = row.resident >> 10
+        clock = f"{int(row.seconds) // 60}:{row.seconds % 60:05.2f}"
         out.append(
-            f"{pid:7d} root      20   0 {size * 9:7d} {size:6d} {size // 8:6d} S {cores * 100:5.1f} {size * 100 / total:5.1f} {clock:>9} "
-            f"{process.program if _is_entrypoint(process) else process.binary.rpartition('/')[2]}"
+            f"{row.pid:7d} {row.user:<8}  20   0 {row.size:7d} {size:6d} {size // 8:6d} S {row.cores * 100:5.1f} {size * 100 / total:5.1f} {clock:>9} "
+            f"{row.name[:15]}"
         )
     return ExecResult("\n".join(out) + "\n")
 
@@ -240,16 +239,6 @@ def usage(ctx: ProcessContext, process: Process) -> tuple[float, int, float]:
     except LookupError:
         return 0.0, process.memory, 0.0
     return found.cores, found.resident, found.cpu
-
-
-def command_of(process: Process) -> str:
-    """The command line of a process."""
-    return " ".join(process.argv) if not _is_entrypoint(process) else str(process.program)
-
-
-def _is_entrypoint(process: Process) -> bool:
-    """Whether an image's script has put a program in its own place."""
-    return bool(process.argv) and process.argv[0].endswith("docker-entrypoint.sh")
 
 
 def vmstat(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:

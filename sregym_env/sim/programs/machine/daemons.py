@@ -55,6 +55,7 @@ def rows(ctx: ProcessContext) -> list[Row]:
                 seconds,
                 state,
                 _THREADS.get(name, 1),
+                cores=share,
             )
         )
     return found
