@@ -11,10 +11,13 @@ from typing import Any
 
 from sregym_env.runtime import bulk, effort
 from sregym_env.runtime.clock import SECOND
+from sregym_env.shell.crowds import Crowd, joined, packed, unpacked
 
 
 def encoded(text: str) -> bytes:
     """The bytes that a text stands for: UTF-8, with bytes that are none as lone surrogates (PEP 383)."""
+    if type(text) is Crowd:
+        return packed(text, [encoded(part) for _, part in text.parts])
     try:
         return text.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError:  # surrogates that stand for no byte
@@ -23,6 +26,8 @@ def encoded(text: str) -> bytes:
 
 def decoded(data: bytes) -> str:
     """The text that stands for bytes; :func:`encoded` gives them back."""
+    if data[:1] == b"\0" and (known := unpacked(data)) is not None:
+        return Crowd((times, decoded(body)) for times, body in known)
     return data.decode("utf-8", "surrogateescape")
 
 
@@ -151,7 +156,7 @@ class Files:
     Every error is an OSError with the number and the text of the system's.
     """
 
-    __slots__ = ("_children", "_data", "_links", "_written", "mtime")
+    __slots__ = ("_children", "_data", "_links", "_written", "crowded", "mtime")
 
     def __init__(self, files: Mapping[str, str] | None = None, *, mtime: float = 0.0) -> None:
         folder = DirectoryEntry(mtime=mtime)
@@ -159,6 +164,8 @@ class Files:
         self._links = False
         """Whether there may be a symbolic link."""
         self.mtime = mtime
+        self.crowded = False
+        """Whether there may be a file with a text in parts (:mod:`sregym_env.shell.crowds`)."""
         self._written = 0
         self._children: dict[str, list[str]] | None = None
         """Sorted names by directory; None when it must be made anew. It is never changed once made."""
@@ -170,6 +177,7 @@ class Files:
         copy = Files.__new__(Files)
         copy._data = self._data.copy()
         copy.mtime, copy._written, copy._links = self.mtime, self._written, self._links
+        copy.crowded = self.crowded
         copy._children = self._children
         return copy
 
@@ -177,6 +185,7 @@ class Files:
         """Be as another tree is: what was written here since they were one is forgotten."""
         self._data = other._data.copy()
         self._written, self._links, self._children = other._written, other._links, other._children
+        self.crowded = other.crowded
 
     # --- setting up ---------------------------------------------------------------------------------
 
@@ -190,6 +199,7 @@ class Files:
             if path[-1] == "/":
                 continue
             written = bulk.written(text)
+            self.crowded = self.crowded or type(text) is Crowd
             data[path] = FileEntry(encoded(text), 0o644, mtime if written is None else written / SECOND)
         self._children = None
 
@@ -221,7 +231,7 @@ class Files:
         made = Files(mtime=self.mtime)
         root = self.real(path).rstrip("/") or "/"
         made._data = {"/": self._data[root], **{f"/{name}": entry for name, entry in self.below(path)}}
-        made._links = self._links
+        made._links, made.crowded = self._links, self.crowded
         return made
 
     def add_directories(self, paths: Iterable[str]) -> None:
@@ -395,6 +405,7 @@ class Files:
             self._check_room(real)
             self._parents(real)
             self._children = None
+        self.crowded = self.crowded or (data[:1] == b"\0" and unpacked(data) is not None)
         self._data[real] = FileEntry(data, 0o644 if known is None else known.mode, self.mtime)
 
     def put_text(self, path: str, text: str) -> None:
@@ -403,7 +414,12 @@ class Files:
 
     def append_bytes(self, path: str, data: bytes) -> None:
         """Add to the end of a file, making it where it is not; see :meth:`put_bytes`."""
-        self._put(path, (self.bytes_of(path) or b"") + data, len(data))
+        before = self.bytes_of(path) or b""
+        whole = before + data
+        if before and b"\0" in (before[:1], data[:1]):
+            # Texts in parts are none within another.
+            whole = encoded(joined([decoded(before), decoded(data)]))
+        self._put(path, whole, len(data))
 
     def put_link(self, path: str, target: str) -> None:
         """Make a symbolic link at an absolute path. Raises OSError for a full disk and for names that are too long."""

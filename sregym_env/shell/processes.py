@@ -8,7 +8,9 @@ from functools import partial
 
 from sregym_env.cluster.streams import ExecResult
 from sregym_env.shell.compounds import Compounds
+from sregym_env.shell.crowds import size, written_out
 from sregym_env.shell.flow import Exit, Leave, Return, ShellError, StopScript
+from sregym_env.shell.limits import MemoryExceeded
 from sregym_env.shell.redirections import Table
 from sregym_env.shell.run import Host
 from sregym_env.shell.session import Session
@@ -110,6 +112,9 @@ class Processes(Compounds):
             self._guarded, self.subshells = guarded, subshells
         text = capture.text
         self.move(len(text))
+        if (whole := size(text)) > self.limits.variable_bytes and whole > len(text):
+            raise MemoryExceeded(f"xrealloc: cannot allocate {whole} bytes")
+        text = written_out(text)
         # Variables of bash cannot hold NUL bytes, so it drops them.
         return text.rstrip("\n").replace("\0", "")
 

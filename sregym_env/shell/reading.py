@@ -48,6 +48,9 @@ _OPERANDS: Mapping[str, tuple[int, str]] = {
 _SCRIPTED = ("--eval", "-e", "-c", "--command", "--execute", "--expression", "--regexp", "-f", "-m")
 """Options that hold what would else be an operand, or would be read."""
 
+_PATTERNS = ("-e", "-f", "--expression", "--regexp", "--file")
+"""The same of programs that work on text."""
+
 _LONG_VALUED = frozenset(
     "--authenticationDatabase --authenticationMechanism --host --port --username --password --gssapiServiceName --tlsCAFile "
     "--tlsCertificateKeyFile --sslCAFile --sslPEMKeyFile --dbname --user --database".split()
@@ -83,9 +86,10 @@ def reads_input(argv: Sequence[str]) -> bool:
     if name not in _OPERANDS or _needs_none(name, words):
         return False
     most, valued = _OPERANDS[name]
-    operands, scripted = _operands(words, valued)
     if name in ("grep", "egrep", "fgrep", "sed", "awk"):
+        operands, scripted = _operands(words, valued, _PATTERNS)
         return operands <= most - scripted
+    operands, scripted = _operands(words, valued)
     return operands <= most and not (scripted and name in _LANGUAGES)
 
 
@@ -106,14 +110,14 @@ def _needs_none(name: str, words: Sequence[str]) -> bool:
     return False
 
 
-def _operands(words: Sequence[str], valued: str) -> tuple[int, bool]:
+def _operands(words: Sequence[str], valued: str, scripts: Sequence[str] = _SCRIPTED) -> tuple[int, bool]:
     """How many operands there are, and whether an option takes the place of one."""
     count, scripted, skip = 0, False, False
     for word in words:
         if skip:
             skip = False
         elif word.startswith("-") and len(word) > 1:
-            scripted = scripted or word.partition("=")[0] in _SCRIPTED
+            scripted = scripted or word.partition("=")[0] in scripts
             skip = (len(word) == 2 and word[1] in valued) or word == "--eval" or word in _LONG_VALUED
         else:
             count += 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from sregym_env.cluster.streams import ExecResult
+from sregym_env.shell.crowds import joined, written_out
 from sregym_env.shell.files import Files, encoded
 
 
@@ -43,8 +44,8 @@ class Transcript:
         """What was written, stream by stream and as a terminal shows it."""
         chunks = self.chunks
         if all(descriptor == 1 for descriptor, _ in chunks):
-            return ExecResult("".join(text for _, text in chunks), "", exit_code, (), cost)
-        stdout = "".join(text for descriptor, text in chunks if descriptor == 1)
+            return ExecResult(joined([text for _, text in chunks]), "", exit_code, (), cost)
+        stdout = joined([text for descriptor, text in chunks if descriptor == 1])
         stderr = "".join(text for descriptor, text in chunks if descriptor == 2)
         return ExecResult(stdout, stderr, exit_code, tuple(chunks) if stdout else (), cost)
 
@@ -82,7 +83,7 @@ class Capture:
     @property
     def text(self) -> str:
         """All of it."""
-        return "".join(self._texts)
+        return joined(self._texts)
 
 
 class FileSink:
@@ -106,7 +107,7 @@ class FileSink:
     def flush(self) -> None:
         """Write what was taken. Raises OSError where that cannot be (a full disk)."""
         if self._texts:
-            data = encoded("".join(self._texts))
+            data = encoded(joined(self._texts))
             self._texts.clear()
             self._files.append_bytes(self._path, data)
 
@@ -158,6 +159,7 @@ class Input:
 
     def until(self, delimiter: str) -> tuple[str, bool]:
         """Read up to a delimiter, which is taken and not given; whether there was one."""
+        self._text = written_out(self._text)
         found = self._text.find(delimiter, self._at)
         if found < 0:
             return self.take(), False
@@ -167,6 +169,7 @@ class Input:
 
     def characters(self, count: int) -> str:
         """Read so many characters at most."""
+        self._text = written_out(self._text)
         text = self._text[self._at : self._at + count]
         self._at += len(text)
         return text

@@ -119,6 +119,25 @@ def test_the_kernel_and_the_exporter_tell(full: EmbeddedWorld) -> None:
 @pytest.mark.parametrize(
     "line",
     [
+        'ssh {node} "conntrack -L 2>/dev/null | wc -l"',
+        "ssh {node} conntrack -L 2>/dev/null | wc -l",
+        "ssh {node} conntrack -L 2>/tmp/told > /tmp/all; wc -l < /tmp/all",
+        'ssh {node} "conntrack -L > /tmp/all 2>/dev/null"; ssh {node} "cat /tmp/all | wc -l"',
+        "ssh {node} conntrack -L 2>&1 >/dev/null | grep -o '[0-9]* flow' | cut -d' ' -f1",
+        "ssh {node} conntrack -L 2>/dev/null | awk '{print $1}' | sort | uniq -c | awk '{n += $1} END {print n}'",
+        'ssh {node} conntrack -L 2>/dev/null | awk \'{n[$1]++} END {print n["tcp"] + n["udp"]}\'',
+        'kubectl debug node/{node} -q --profile=sysadmin --image=busybox -i -- chroot /host sh -c "conntrack -L 2>/dev/null | wc -l"',
+    ],
+)
+def test_whoever_counts_the_entries_finds_them_all(full: EmbeddedWorld, line: str) -> None:
+    world = full.fork()
+    node = _node(world)
+    assert int(_typed(world, line.replace("{node}", node))) == int(_typed(world, f"ssh {node} conntrack -C"))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
         "kubectl scale deploy/sensor-soak -n telemetry --replicas=0",
         "kubectl delete deploy sensor-soak -n telemetry",
         "kubectl patch deploy sensor-soak -n telemetry --type json -p "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 import pytest
@@ -233,3 +234,59 @@ def test_clients_of_databases_hang_over_large_results(app: str, store: str, larg
     _limit(world)
     assert not _typed(world, run + large).strip()
     assert _typed(world, run + small) == before[small]
+
+
+def _resent(world: World, node: str) -> float:
+    query = f'rate(node_netstat_Tcp_RetransSegs{{node="{node}"}}[3m])'
+    ((_, _, values),) = world.telemetry.metrics.query(query, world.now() // 1000).series
+    return float(values[-1])
+
+
+def test_who_answers_sends_it_again_and_again(hit: EmbeddedWorld) -> None:
+    world = hit.fork()
+    world.advance(60.0)
+    node, other = _pod(world, STORE)[1], _pod(world, READER)[1]
+    assert _resent(world, node) > 10.0 > 1.0 > _resent(world, other)
+    name = _pod(world, STORE)[0]
+    told = _typed(
+        world, f"kubectl exec -n {NAMESPACE} {name} -- cat /proc/net/snmp | grep ^Tcp: | awk '{{print $13}}'"
+    )
+    assert int(told.split()[1]) > 1000
+    assert int(_typed(world, f"ssh {node} nstat -az TcpExtTCPTimeouts | awk 'NR > 1 {{print $2}}'")) > 1000
+    _set(world, "1440")
+    _renew(world, READER)
+    world.advance(200.0)
+    assert _resent(world, node) < 1.0
+
+
+def test_spans_tell_who_waits_in_vain_for_what_was_served(hit: EmbeddedWorld) -> None:
+    world = hit.fork()
+    world.advance(60.0)
+    said = _typed(
+        world,
+        "traces search home-timeline-service --operation read_home_timeline_server --errors --limit 5 -o json | "
+        "jq -c '.data[].spans[] | {op: .operationName, took: .duration, wrong: any(.tags[]; .key == \"error\")}'",
+    )
+    rows = [json.loads(line) for line in said.splitlines()]
+    asked = [row for row in rows if row["op"] == "post_storage_read_posts_client"]
+    served = [row for row in rows if row["op"] == "post_storage_read_posts_server"]
+    assert len(asked) == len(served) == 5
+    assert all(row["wrong"] and row["took"] >= 1_000_000 for row in asked)
+    assert not any(row["wrong"] or row["took"] > 500_000 for row in served)
+
+
+def test_what_never_arrives_is_served_by_nobody(hit: EmbeddedWorld) -> None:
+    world = hit.fork()
+    _renew(world, "nginx-thrift")
+    node = _pod(world, "nginx-thrift")[1]
+    other = next(
+        each["metadata"]["name"]
+        for each in world.cluster.list("nodes")
+        if each["metadata"]["name"] != node and not each["spec"].get("taints")
+    )
+    pin = f'{{"spec":{{"nodeName":"{other}"}}}}'
+    run = f"kubectl run probe -n {NAMESPACE} --image=curlimages/curl --restart=Never -it --rm --overrides='{pin}' -- "
+    sent = "curl -s -m 5 -o /dev/null -w '%{http_code}' -X POST -d "
+    address = "http://nginx-thrift:8080/nowhere"
+    assert "404" in _typed(world, f"{run}{sent}short {address}")
+    assert "000" in _typed(world, f"{run}{sent}{'x' * 2000} {address}")

@@ -91,7 +91,9 @@ def test_what_is_written_counts_on_the_disk() -> None:
     assert _typed(world, f"kubectl exec -n {PLACE} deploy/encoder-soak -- ls /out") == _typed(
         world, f"ssh {node} ls {FOLDER}"
     )
-    exporter = _typed(world, f"promql 'delta(node_filesystem_avail_bytes{{node=\"{node}\"}}[5m])'")
+    exporter = _typed(
+        world, f'promql \'delta(node_filesystem_avail_bytes{{node="{node}",mountpoint="/"}}[5m])\''
+    )
     assert float(exporter.splitlines()[1].split()[0]) < -6e9
 
 

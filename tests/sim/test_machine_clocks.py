@@ -185,11 +185,29 @@ def test_a_mask_that_has_just_been_removed_is_none(world: EmbeddedWorld) -> None
     )
 
 
-def test_systemctl_asks_nobody_in_a_chroot_and_timedatectl_does(world: EmbeddedWorld) -> None:
+def test_systemctl_asks_nobody_in_a_chroot_among_other_processes_and_timedatectl_does(
+    world: EmbeddedWorld,
+) -> None:
     node = _node(world)
     _on(world, "systemctl disable --now chronyd")
     workstation = Workstation(world, ONCALL, HOTEL)
-    debug = f"kubectl debug node/{node} -q --profile=sysadmin --image=busybox -it -- chroot /host"
+    spec = {
+        "nodeName": node,
+        "containers": [
+            {
+                "name": "on",
+                "image": "busybox",
+                "command": ["sleep", "3600"],
+                "securityContext": {"privileged": True},
+                "volumeMounts": [{"name": "root", "mountPath": "/host"}],
+            }
+        ],
+        "volumes": [{"name": "root", "hostPath": {"path": "/"}}],
+    }
+    manifest = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "alone", "namespace": HOTEL}}
+    world.cluster.create({**manifest, "spec": spec})
+    world.advance(20.0)
+    debug = "kubectl exec alone -- chroot /host"
     assert "Running in chroot, ignoring request." in workstation.run(f"{debug} systemctl start chronyd").text
     assert _on(world, "systemctl is-active chronyd") == "inactive\n"
     workstation.run(f"{debug} timedatectl set-ntp true")

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
 from sregym_env.cluster.streams import ExecResult
-from sregym_env.shell import patterns
+from sregym_env.shell import crowds, patterns
+from sregym_env.shell.awk.counting import totals
 from sregym_env.shell.awk.machine import Machine
 from sregym_env.shell.awk.syntax import AwkError, Parser, Program, unescape
 from sregym_env.shell.awk.values import Input, number
@@ -22,8 +24,8 @@ class Awk:
 
     name = "awk"
 
-    def execute(self, args: list[str], ctx: Call) -> ExecResult:
-        """Run ``awk [-F fs] [-v name=value] ['program' | -f file] [file ...]``."""
+    def execute(self, args: list[str], ctx: Call, counting: frozenset[str] = frozenset()) -> ExecResult:
+        """Run ``awk [-F fs] [-v name=value] ['program' | -f file] [file ...]``; ``counting``: its totals."""
         try:
             source, variables, operands = _arguments(args, ctx)
             ctx.study(source)
@@ -42,6 +44,7 @@ class Awk:
         )
         machine.globals["ARGC"] = float(len(operands) + 1)
         machine.globals["ARGV"] = {str(i): Input(word) for i, word in enumerate(("awk", *operands))}
+        machine.totals = counting
         code = 0
         try:
             machine.execute(_records(machine, operands, ctx))
@@ -58,7 +61,22 @@ class Awk:
                 path = ctx.resolve(name)
                 ctx.fs.put_text(path, "".join(machine.files[name]))
         failed = 2 if any(line.startswith("awk: cannot open") for line in machine.err) else 0
-        return ExecResult("".join(machine.out), "".join(machine.err), machine.exit_code or code or failed)
+        out = "".join(machine.out)
+        if machine.printed:
+            out = crowds.made([*machine.printed, (machine.times, out)])
+        return ExecResult(out, "".join(machine.err), machine.exit_code or code or failed)
+
+    def counted(self, args: list[str], ctx: Call) -> ExecResult | None:
+        """Run it on an input in parts, taking each for as many as it stands for; None for programs that would do with the second
+        of some equal records other than with the first."""
+        try:
+            source, _, operands = _arguments(args, ctx)
+            found = totals(_parsed(source))
+        except (AwkError, OSError, RecursionError, re.error):
+            return self.execute(args, replace(ctx, stdin=""))
+        if found is None or any(word != "-" for word in operands):
+            return None
+        return self.execute(args, ctx, found)
 
 
 @lru_cache(maxsize=256)
@@ -103,7 +121,7 @@ def _arguments(args: list[str], ctx: Call) -> tuple[str, dict[str, Any], list[st
 
 def _read(ctx: Call, path: str) -> str:
     if path in ("-", "/dev/stdin"):
-        return str(ctx.stdin)
+        return ctx.stdin
     text = ctx.fs.read_text(ctx.resolve(path))
     ctx.charge(len(text))
     return text
@@ -134,10 +152,13 @@ def _records(machine: Machine, operands: list[str], ctx: Call) -> Iterator[str]:
             continue
         machine.globals["FILENAME"] = Input("" if operand in ("", "-") else operand)
         machine.globals["FNR"] = 0.0
-        for record in _split(content, str(machine.globals["RS"])):
-            machine.globals["NR"] = number(machine.globals["NR"]) + 1.0
-            machine.globals["FNR"] = number(machine.globals["FNR"]) + 1.0
-            yield record
+        for times, part in crowds.parts(content):
+            machine.turn(times)
+            for record in _split(part, str(machine.globals["RS"])):
+                machine.globals["NR"] = number(machine.globals["NR"]) + times
+                machine.globals["FNR"] = number(machine.globals["FNR"]) + times
+                yield record
+        machine.turn(1)
 
 
 def _split(content: str, separator: str) -> list[str]:

@@ -11,6 +11,7 @@ from typing import Any
 
 from sregym_env.runtime import effort
 from sregym_env.shell import patterns
+from sregym_env.shell.awk.counting import first_of
 from sregym_env.shell.awk.syntax import AwkError, Function, Node, Program
 from sregym_env.shell.awk.values import (
     LONGEST,
@@ -24,6 +25,7 @@ from sregym_env.shell.awk.values import (
     true,
 )
 from sregym_env.shell.commands.posix import Expression
+from sregym_env.shell.crowds import Part
 from sregym_env.shell.limits import MemoryExceeded, TimeExceeded
 
 STEPS = 250_000
@@ -108,6 +110,12 @@ class Machine:
         # As in gawk, `rand()` gives the same numbers in every run that does not call `srand()`.
         self.chance = random.Random(0)
         self.input: Iterator[str] = iter(())
+        self.times = 1
+        """For how many records each of those stands that are read now (:mod:`sregym_env.shell.crowds`)."""
+        self.totals: frozenset[str] = frozenset()
+        """Variables in which a program counts, and nothing else."""
+        self.printed: list[Part] = []
+        """What it has printed of records that stood for as many others."""
 
     # --- the run ---
 
@@ -131,16 +139,37 @@ class Machine:
         except _Exit:
             pass
 
+    def turn(self, times: int) -> None:
+        """The records that come now stand for so many each."""
+        if times != self.times:
+            self.printed.append((self.times, "".join(self.out)))
+            self.out = []
+            self.times = times
+
     def _record_rules(self) -> None:
         try:
             for index, (start, until, body) in enumerate(self.program.rules):
                 if self._selected(index, start, until):
-                    if body is None:
+                    if self.times > 1 and first_of(start):
+                        self._once(body)
+                    elif body is None:
                         self._write("", None, self.record + text(self.globals["ORS"]))
                     else:
                         self.statement(body)
         except _Next:
             pass
+
+    def _once(self, body: Node | None) -> None:
+        """Do with one record alone what is done with the first of those for which it stands."""
+        times = self.times
+        self.turn(1)
+        try:
+            if body is None:
+                self._write("", None, self.record + text(self.globals["ORS"]))
+            else:
+                self.statement(body)
+        finally:
+            self.turn(times)
 
     def _selected(self, index: int, start: Node | None, until: Node | None) -> bool:
         if start is None:
@@ -435,12 +464,15 @@ class Machine:
             case ("assign", operator, place, value):
                 result = self._scalar(self.value(value))
                 if operator:
+                    if self.times > 1 and place[1] in self.totals:
+                        result = number(result) * self.times
                     result = self._arithmetic(operator, self._number(place), number(result))
                 self._store(place, result)
                 return result
             case ("step", operator, place, after):
                 old = self._number(place)
-                new = old + 1.0 if operator == "+" else old - 1.0
+                by = float(self.times) if self.times > 1 and place[1] in self.totals else 1.0
+                new = old + by if operator == "+" else old - by
                 self._store(place, new)
                 return old if after else new
             case ("sign", operator, inner):

@@ -10,6 +10,7 @@ from sregym_env.runtime.numbers import whole
 from sregym_env.shell.commands.arguments import UsageError, options, reason
 from sregym_env.shell.commands.lines import read, refused, whole_lines
 from sregym_env.shell.commands.printed import Printed
+from sregym_env.shell.crowds import joined
 from sregym_env.shell.files import DirectoryEntry, FileEntry
 from sregym_env.shell.run import Call, Program
 
@@ -342,7 +343,7 @@ def tee(args: list[str], call: Call) -> ExecResult:
             continue
         try:
             before = (call.fs.text(path) or "") if append else ""
-            call.fs.put_text(path, before + call.stdin)
+            call.fs.put_text(path, joined([before, call.stdin]))
         except OSError as error:
             printed.err(f"tee: {operand}: {reason(error)}\n")
     printed.out(call.stdin)

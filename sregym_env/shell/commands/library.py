@@ -9,6 +9,7 @@ from sregym_env.shell.awk import Awk
 from sregym_env.shell.bc import Bc
 from sregym_env.shell.builtins import PROGRAMS_TOO
 from sregym_env.shell.commands import changing, lines, listing, tables, words
+from sregym_env.shell.commands.crowded import crowded
 from sregym_env.shell.commands.cut import Cut
 from sregym_env.shell.commands.diff import Diff
 from sregym_env.shell.commands.expr import Expr
@@ -47,5 +48,7 @@ _PROGRAMS: Mapping[str, Program] = {
     },
 }  # fmt: skip
 
-LIBRARY: Mapping[str, Program] = {name: refusing(name, program) for name, program in _PROGRAMS.items()}
+LIBRARY: Mapping[str, Program] = {
+    name: crowded(name, refusing(name, program)) for name, program in _PROGRAMS.items()
+}
 """Programs by name."""

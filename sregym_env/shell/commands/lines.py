@@ -9,6 +9,7 @@ from sregym_env.cluster.streams import ExecResult
 from sregym_env.runtime.numbers import whole
 from sregym_env.shell.commands.arguments import UsageError, options, reason
 from sregym_env.shell.commands.printed import Printed
+from sregym_env.shell.crowds import written_out
 from sregym_env.shell.files import decoded, encoded
 from sregym_env.shell.run import Call, Program
 
@@ -67,7 +68,7 @@ def cat(args: list[str], call: Call) -> ExecResult:
             printed.out(text)
             continue
         out: list[str] = []
-        for line in whole_lines(text):
+        for line in whole_lines(written_out(text)):
             body = line.removesuffix("\n")
             if "s" in letters and not body:
                 if blank:

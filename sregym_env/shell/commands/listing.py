@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from sregym_env.cluster.streams import ExecResult
 from sregym_env.runtime import bulk
 from sregym_env.runtime.numbers import whole
+from sregym_env.shell import crowds
 from sregym_env.shell.commands.arguments import UsageError, options, reason
 from sregym_env.shell.commands.lines import refused
 from sregym_env.shell.commands.printed import Printed
@@ -30,7 +31,8 @@ def size_of(entry: Entry) -> int:
     if isinstance(entry, LateEntry):
         return 0
     if isinstance(entry, FileEntry):
-        return bulk.size(entry.content)
+        content = entry.content
+        return bulk.size(content) if bulk.counted(content) else crowds.bytes_of(content)
     return 4096 if isinstance(entry, DirectoryEntry) else len(entry.target)
 
 

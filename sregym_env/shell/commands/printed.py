@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from sregym_env.cluster.streams import ExecResult
+from sregym_env.shell.crowds import joined
 
 
 class Printed:
@@ -27,7 +28,7 @@ class Printed:
     def result(self, code: int | None = None) -> ExecResult:
         """What was printed, and the exit code."""
         chunks = self.chunks
-        stdout = "".join([text for descriptor, text in chunks if descriptor == 1])
+        stdout = joined([text for descriptor, text in chunks if descriptor == 1])
         stderr = "".join([text for descriptor, text in chunks if descriptor == 2])
         both = bool(stdout) and bool(stderr)
         return ExecResult(stdout, stderr, self.code if code is None else code, tuple(chunks) if both else ())

@@ -12,6 +12,7 @@ from typing import Any
 from sregym_env.cluster.streams import ExecResult
 from sregym_env.runtime import effort
 from sregym_env.runtime.numbers import whole
+from sregym_env.shell import crowds
 from sregym_env.shell.commands.arguments import UsageError, options
 from sregym_env.shell.files import encoded
 from sregym_env.shell.run import Call
@@ -319,14 +320,19 @@ class Wc:
 
 
 def _counts(text: str) -> dict[str, int]:
-    longest = max((len(line) for line in text.split("\n")), default=0)
-    size = len(encoded(text))
-    return {"l": text.count("\n"), "w": len(text.split()), "m": len(text), "c": size, "L": longest}
+    found = dict.fromkeys("lwmcL", 0)
+    for times, part in crowds.parts(text):
+        found["l"] += times * part.count("\n")
+        found["w"] += times * len(part.split())
+        found["m"] += times * len(part)
+        found["c"] += times * len(encoded(part))
+        found["L"] = max(found["L"], *(len(line) for line in part.split("\n")))
+    return found
 
 
 def _content(ctx: Call, path: str) -> str:
     if path in ("-", "/dev/stdin"):
-        return str(ctx.stdin)
+        return ctx.stdin
     text = ctx.fs.read_text(ctx.resolve(path))
     ctx.charge(len(text))
     return text

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from sregym_env.cluster.streams import ExecResult
 from sregym_env.runtime.numbers import whole
+from sregym_env.shell import crowds
 from sregym_env.shell.commands.arguments import UsageError, options, reason
 from sregym_env.shell.commands.lines import inputs, read, refused, whole_lines
 from sregym_env.shell.commands.printed import Printed
@@ -40,23 +41,29 @@ def uniq(args: list[str], call: Call) -> ExecResult:
         line = line[:width] if width else line
         return line.lower() if fold else line
 
-    groups: list[list[str]] = []
+    groups: list[list[tuple[int, str]]] = []
     last = ""
-    for line in whole_lines(text):
-        body = line.removesuffix("\n")
-        found = key(body)
-        if groups and found == last:
-            groups[-1].append(body)
-        else:
-            groups.append([body])
-        last = found
+    for times, part in crowds.parts(text):
+        for line in whole_lines(part):
+            body = line.removesuffix("\n")
+            found = key(body)
+            if groups and found == last:
+                groups[-1].append((times, body))
+            else:
+                groups.append([(times, body)])
+            last = found
+    counted = [(sum(times for times, _ in group), group) for group in groups]
     if "D" in asked:
-        out = "".join(f"{line}\n" for group in groups if len(group) > 1 for line in group)
+        out = crowds.made(
+            (times, f"{line}\n") for count, group in counted if count > 1 for times, line in group
+        )
     else:
         wanted = [
-            g for g in groups if not ("d" in asked and len(g) < 2) and not ("u" in asked and len(g) > 1)
+            (count, group[0][1])
+            for count, group in counted
+            if not ("d" in asked and count < 2) and not ("u" in asked and count > 1)
         ]
-        out = "".join(f"{len(g):7} {g[0]}\n" if "c" in asked else f"{g[0]}\n" for g in wanted)
+        out = "".join(f"{count:7} {line}\n" if "c" in asked else f"{line}\n" for count, line in wanted)
     if len(operands) > 1:
         call.fs.put_text(call.resolve(operands[1]), out)
         return ExecResult()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from sregym_env.cluster.app import Image
@@ -43,6 +44,21 @@ def account_of(world: SimWorld, process: Process) -> Account:
         return known
     user = known.user if known is not None else ""
     return Account(uid, group, user, "root" if group == 0 else "")
+
+
+def runs_as(world: SimWorld, process: Process) -> Account:
+    """As whom a container's first process runs: an entrypoint that begins as root steps down to the server's own account."""
+    found = account_of(world, process)
+    own: str = getattr(world.programs.get(process.program), "account", "") if process.namespace else ""
+    number = NUMBERS.get(own, 0)
+    return Account(number, number, own, own) if own and found.uid in (0, number) else found
+
+
+NUMBERS: Mapping[str, int] = {
+    **dict.fromkeys(("postgres", "redis", "valkey", "mongodb"), 999),
+    "appuser": 1000,
+}
+"""Accounts of servers that images have beside root."""
 
 
 def _asked(pod: Manifest | None, container: str) -> Manifest:

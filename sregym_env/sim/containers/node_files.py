@@ -128,6 +128,12 @@ _OFTEN: tuple[Mapping[str, Any], ...] = (
 _MORE_FLAGS = ("", " --v=2", " --node-labels=", "")
 
 
+_SYSCTL = """net.bridge.bridge-nf-call-iptables  = 1
+net.bridge.bridge-nf-call-ip6tables = 1
+net.ipv4.ip_forward                 = 1
+"""
+"""What kubeadm's instructions have every machine set."""
+
 _CONTAINERD = """version = 2
 
 [plugins."io.containerd.grpc.v1.cri"]
@@ -299,6 +305,9 @@ def machine_files(machine: Setup) -> Mapping[str, str]:
         "etc/hostname": f"{node}\n",
         "etc/hosts": f"127.0.0.1\tlocalhost\n127.0.1.1\t{node}\n",
         "etc/os-release": _os_release(machine.os_image),
+        "etc/modules-load.d/k8s.conf": "overlay\nbr_netfilter\n",
+        "etc/sysctl.conf": "# See /etc/sysctl.d/ for additional system variables, and sysctl.conf(5).\n",
+        "etc/sysctl.d/k8s.conf": _SYSCTL,
         "etc/resolv.conf": f"nameserver {machine.resolver}\n",
         "etc/cni/net.d/10-calico.conflist": _CALICO,
         "etc/containerd/config.toml": _CONTAINERD,

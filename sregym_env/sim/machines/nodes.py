@@ -144,7 +144,7 @@ def _status(world: SimWorld, machine: Machine) -> dict[str, Any]:
         "daemonEndpoints": {"kubeletEndpoint": {"Port": 10250}},
         "nodeInfo": {
             "architecture": machine.architecture,
-            "bootID": boot_id(world, machine.name),
+            "bootID": kubelet_unit.new_boot_id(world, machine.name),
             "containerRuntimeVersion": machine.runtime,
             "kernelVersion": machine.kernel,
             "kubeProxyVersion": machine.kubelet,
@@ -155,13 +155,6 @@ def _status(world: SimWorld, machine: Machine) -> dict[str, Any]:
             "systemUUID": plan.identity("system", machine.name),
         },
     }
-
-
-def boot_id(world: SimWorld, name: str) -> str:
-    """The kernel's identifier of a machine's present run."""
-    since = world.memory.get(f"{kubelet_unit.BOOTED}{name}")
-    plan = world.plan
-    return plan.identity("boot", name) if since is None else plan.identity("boot", since, name)
 
 
 # --- what a reader sees -----------------------------------------------------------------------------
@@ -313,7 +306,7 @@ def _report_ready(world: SimWorld, node: Manifest) -> None:
     status = node.get("status") or {}
     info = status.get("nodeInfo") or {}
     rebooted = world.memory.pop(f"{kubelet_unit.UNTOLD}{name}", False)
-    booted = boot_id(world, name) if rebooted else info.get("bootID")
+    booted = kubelet_unit.new_boot_id(world, name) if rebooted else info.get("bootID")
     known = {condition["type"]: condition for condition in status.get("conditions", ())}
     now = rfc3339(world.now())
     conditions = []

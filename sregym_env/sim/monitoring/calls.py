@@ -47,13 +47,17 @@ class Ahead:
     """Share of the answered that succeed."""
     given_up: bool = False
     """Whether those that are not answered are waited for in vain, and not refused at once."""
+    lost: float = 0.0
+    """Share of the answered whose answer never arrives."""
+    patience: float = 0.0
+    """Seconds for which that is waited for."""
 
     @property
     def kept(self) -> float:
         """Share of the requests that live on."""
         if self.ask.lost.then == "ignore":
             return 1.0
-        return 1.0 - self.made * (1.0 - self.answered * self.ok)
+        return 1.0 - self.made * (1.0 - self.answered * self.ok * (1.0 - self.lost))
 
 
 @dataclass
@@ -134,6 +138,7 @@ class Graph:
         self._apart: set[NodeKey] = set()
         """Whose own share of failures is known."""
         self._fallible: dict[str, bool] = {}
+        self._lost = _lost(world, readings, state)
         self._forgotten = state.end < world.clock - ENDED_KEPT
         """Whether who ran then and has ended since is not known any more."""
         self._running = {
@@ -255,6 +260,7 @@ class Graph:
                 return 0.0
             share = self._share(node, callee, self._offered.get(key, 0.0), self._sure.get(key, 0.0))
             # A store's share of successes is that of all who ask it.
+            share *= 1.0 - self._missing(node, callee, ask)[0]
             return share * (1.0 if callee.handler is None and callee.ok > 0.0 else callee.ok)
 
         return 0.0 if node.handler is None else through(steps_of(node.handler, node.process), 1.0, take)
@@ -280,7 +286,7 @@ class Graph:
         if node.refused > 1e-9:
             return True
         for ahead in node.calls.values():
-            if ahead.made > 0.0 and ahead.answered * ahead.ok < 1.0 - 1e-9:
+            if ahead.made > 0.0 and ahead.answered * ahead.ok * (1.0 - ahead.lost) < 1.0 - 1e-9:
                 return True
             key = self.asked(ahead.callee, ahead.ask)
             callee = self.nodes.get(key)
@@ -320,9 +326,15 @@ class Graph:
                 return 1.0 if node.well else 0.0
             known = key in offered
             share = self._share(node, callee, offered[key], sure.get(key, 0.0)) if known else 1.0
-            return share * self._met(node, ask, callee)
+            return share * self._met(node, ask, callee) * (1.0 - self._missing(node, callee, ask)[0])
 
         through(steps_of(node.handler, node.process), node.rate, take)
+
+    def _missing(self, node: Node, callee: Node, ask: Ask) -> tuple[float, float]:
+        """(share of a node's calls whose answer never arrives, seconds for which it waits)."""
+        if not self._lost:
+            return 0.0, 0.0
+        return self._lost.get((node.place, callee.place, ask.operation), (0.0, 0.0))
 
     def _unknown(self, ask: Ask, component: str) -> bool:
         """Whether nothing is to be told of a call by whoever does well, though nobody is known who answers it: it does without, or
@@ -366,6 +378,9 @@ class Graph:
                 ahead = Ahead(ask, name, share, 1.0, 1.0 if callee is None else callee.ok)
             else:
                 ahead = Ahead(ask, name, 1.0, share, 0.0 if callee is None else self._met(node, ask, callee))
+            if callee is not None and self._lost:
+                lost, patience = self._missing(node, callee, ask)
+                ahead = replace(ahead, lost=lost, patience=patience)
             node.calls[id(ask)] = ahead
             return ahead.kept
 
@@ -423,6 +438,19 @@ class Graph:
         return found
 
 
+def _lost(
+    world: SimWorld, readings: Readings, state: State
+) -> dict[tuple[Place, Place, str], tuple[float, float]]:
+    """(share that never arrives, seconds until that is given up) of answers, by who waits, who has sent them, and of what."""
+    found: dict[tuple[Place, Place, str], tuple[float, float]] = {}
+    for each in state.stalled:
+        ends = [readings.place_of(key) for key in (each.caller, each.server)]
+        if ends[0] is not None and ends[1] is not None:
+            key = (ends[0], ends[1], each.operation)
+            found[key] = (min(found.get(key, (0.0, 0.0))[0] + each.share, 1.0), each.patience)
+    return found
+
+
 def handler_of(world: SimWorld, process: Process, operation: str) -> Handler | None:
     """What a process does with an operation, as far as its program says."""
     if process.program == envoy.Envoy.name:
@@ -443,7 +471,7 @@ class Graphs:
 
     def of(self, state: State) -> Graph:
         """The graph of a state."""
-        key = (id(state.served), state.journeys)
+        key = (id(state.served), (state.journeys, state.stalled))
         found = self._known.get(key)
         if found is None:
             found = self._known[key] = Graph(self._world, self._app, self._readings, state)

@@ -18,10 +18,17 @@ from sregym_env.sim.monitoring.past import FOREVER
 from sregym_env.sim.monitoring.readings import CFS_PERIOD, Readings, Run, Values
 from sregym_env.sim.monitoring.scrapes import Family, Question, Target
 from sregym_env.sim.programs.machine import kubelet_unit
-from sregym_env.sim.world import SimWorld
+from sregym_env.sim.world import SimWorld, disks
 from sregym_env.sim.world.figures import ContainerFigures, MachineFigures
 from sregym_env.sim.world.process import Process
 
+_COUNTED = "node_netstat_"
+_READ = frozenset(
+    "node_cpu_seconds_total node_load1 node_load5 node_load15 node_memory_MemTotal_bytes node_memory_MemAvailable_bytes "
+    "node_filesystem_size_bytes node_filesystem_free_bytes node_network_receive_bytes_total node_network_transmit_bytes_total "
+    "node_nf_conntrack_entries node_boot_time_seconds".split()
+)
+"""What a machine's figures are made of."""
 LOOK = SECOND
 """Over how long what is in use now is measured."""
 
@@ -72,14 +79,22 @@ class KernelFigures:
         """Of a machine. Raises LookupError where there is none of that name."""
         if self._world.store.get("nodes", "", node) is None:
             raise LookupError(f"no machine {node!r}")
-        one = {family.name: self._values(family, node) for family in node_exporter.FAMILIES}
+        one = {
+            family.name: self._values(family, node)
+            for family in node_exporter.FAMILIES
+            if family.name in _READ or family.name.startswith(_COUNTED)
+        }
         cpu = one["node_cpu_seconds_total"]
         used = sum(float(values[1]) for labels, values in cpu if labels["mode"] != "idle")
         here = (run for run in self._readings.runs if run.process.node == node and run.ended == FOREVER)
         containers = tuple(self._of(run) for run in here)
 
         def value(name: str) -> float:
-            return sum(float(values[1]) for _, values in one[name])
+            return sum(
+                float(values[1])
+                for labels, values in one[name]
+                if labels.get("mountpoint", disks.ROOT.path) == disks.ROOT.path
+            )
 
         return MachineFigures(
             len({labels["cpu"] for labels, _ in cpu}),
@@ -99,6 +114,7 @@ class KernelFigures:
             value("node_network_transmit_bytes_total"),
             int(value("node_nf_conntrack_entries")),
             containers,
+            {name.rpartition("_")[2]: value(name) for name in one if name.startswith(_COUNTED)},
         )
 
     def _values(self, family: Family, node: str) -> list[tuple[Mapping[str, str], Values]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import zip_longest
 
 import numpy as np
 
@@ -14,10 +15,10 @@ from sregym_env.sim.monitoring.machines_up import node_targets, nodes, powered
 from sregym_env.sim.monitoring.metrics import SYSTEM_CPU, SYSTEM_MEMORY
 from sregym_env.sim.monitoring.readings import Times, Values
 from sregym_env.sim.monitoring.scrapes import Family, Job, Question, Row, Target, shaken, steady
-from sregym_env.sim.network import conntrack
+from sregym_env.sim.network import conntrack, resending
 from sregym_env.sim.programs.machine import kubelet_unit, time_service
-from sregym_env.sim.world import wallclock
-from sregym_env.sim.world.figures import FOR_USERS, disk_used, losing
+from sregym_env.sim.world import disks, wallclock
+from sregym_env.sim.world.figures import FOR_USERS, disk_used, losing, read_only
 from sregym_env.sim.world.kernels import build_of
 
 JOB = Job("node-exporter")
@@ -101,20 +102,55 @@ def _available(
     yield {}, np.floor(left * share / 4096) * 4096
 
 
-_ROOT = {"device": "/dev/vda1", "fstype": "ext4", "mountpoint": "/"}
+def _labels(each: disks.FileSystem) -> Mapping[str, str]:
+    return {"device": each.device, "fstype": each.kind, "mountpoint": each.path}
+
+
+def _size(question: Question, node: str, each: disks.FileSystem) -> float:
+    return float(each.size) or _capacity(question, node, "ephemeral-storage")
 
 
 def _disk(question: Question, node: str, times: Times) -> Iterator[tuple[Mapping[str, str], Values]]:
-    yield _ROOT, steady(times, _capacity(question, node, "ephemeral-storage"))
+    for each in disks.MEASURED:
+        yield _labels(each), steady(times, _size(question, node, each))
+
+
+def _free(question: Question, node: str, times: Times, each: disks.FileSystem) -> Values:
+    size = _size(question, node, each)
+    if each is not disks.ROOT:
+        return steady(times, size - each.used)
+    used = disk_used(question.world.plan, node)
+    return np.maximum(size * (1.0 - used) - _written(question, node, times), 0.0)
 
 
 def _disk_left(
-    share: float, question: Question, node: str, times: Times
+    users: bool, question: Question, node: str, times: Times
 ) -> Iterator[tuple[Mapping[str, str], Values]]:
-    size = _capacity(question, node, "ephemeral-storage")
-    used = disk_used(question.world.plan, node)
-    left = np.maximum(size * (1.0 - used) - _written(question, node, times), 0.0)
-    yield _ROOT, np.floor(left * share / 4096) * 4096
+    for each in disks.MEASURED:
+        left = _free(question, node, times, each)
+        left = left * FOR_USERS if users and each.kind == "ext4" else left
+        yield _labels(each), np.floor(left / 4096) * 4096
+
+
+def _inodes(question: Question, node: str, times: Times) -> Iterator[tuple[Mapping[str, str], Values]]:
+    for each in disks.MEASURED:
+        yield _labels(each), steady(times, float(int(_size(question, node, each)) // disks.PER_INODE))
+
+
+def _inodes_left(question: Question, node: str, times: Times) -> Iterator[tuple[Mapping[str, str], Values]]:
+    for each in disks.MEASURED:
+        size = _size(question, node, each)
+        taken = np.floor((size - np.floor(_free(question, node, times, each) / 4096) * 4096) / disks.PER_FILE)
+        yield _labels(each), float(int(size) // disks.PER_INODE) - taken
+
+
+def _mounted_read_only(
+    question: Question, node: str, times: Times
+) -> Iterator[tuple[Mapping[str, str], Values]]:
+    since = question.world.memory.get(read_only(node))
+    for each in disks.MEASURED:
+        sound = each is not disks.ROOT or since is None
+        yield _labels(each), steady(times, 0.0) if sound else np.where(times >= int(since or 0), 1.0, 0.0)
 
 
 def _written(question: Question, node: str, times: Times) -> Values:
@@ -187,8 +223,6 @@ def _bytes(
     yield {"device": "eth0"}, np.floor(idle + _requests(question, node, times) * size)
 
 
-SEGMENTS = 6.0
-"""Assumed TCP segments that a machine sends for every request."""
 SEGMENTS_IDLE = 40.0
 """The same per second of a machine that nobody asks anything: heartbeats, watches, scrapes."""
 LOST_ANYWAY = 4e-5
@@ -197,7 +231,7 @@ LOST_ANYWAY = 4e-5
 
 def _segments(question: Question, node: str, times: Times) -> Values:
     idle = np.maximum((times - _booted(question, node)) / SECOND, 0.0) * SEGMENTS_IDLE
-    return np.asarray(idle + _requests(question, node, times) * SEGMENTS)
+    return np.asarray(idle + _requests(question, node, times) * resending.SEGMENTS)
 
 
 def _sent(question: Question, node: str, times: Times) -> Iterator[tuple[Mapping[str, str], Values]]:
@@ -216,7 +250,46 @@ def _sent_again(question: Question, node: str, times: Times) -> Iterator[tuple[M
             last = np.maximum(np.minimum(times, end) if end else times, begin)
             during = _segments(question, node, last) - _segments(question, node, first)
             total = total + during * share * lost / (1.0 - lost)
+    total = total + _never_arrived(question, node, times) + _greeted_again(question, node, times)
     yield {}, np.floor(np.maximum.accumulate(total))
+
+
+def _never_arrived(question: Question, node: str, times: Times) -> Values:
+    """What is sent again of answers whose packets are too large for the way."""
+    found = steady(times, 0.0)
+    for knot in resending.knots(question.world, node):
+        found = np.where(times >= knot.time, knot.total + knot.slope * (times - knot.time) / SECOND, found)
+    return np.asarray(found)
+
+
+def _greeted_again(question: Question, node: str, times: Times) -> Values:
+    """First packets of connections that are sent again, because the machine's table of connections has had no room for them."""
+    found = steady(times, 0.0)
+    held = conntrack.held(question.world, node)
+    for knot, after in zip_longest(held, held[1:]):
+        last = times if after is None else np.minimum(times, after.time)
+        found = found + knot.lost * AGAIN * np.maximum(last - knot.time, 0) / SECOND
+    return np.asarray(found)
+
+
+AGAIN = 2.0 / 3.0
+"""Of the first packets of connections for which there is no room, those that are not their client's first try."""
+
+
+def _timed_out(question: Question, node: str, times: Times) -> Iterator[tuple[Mapping[str, str], Values]]:
+    """How often a kernel has waited for an acknowledgement in vain: not where it has tried before it had to."""
+    late = _never_arrived(question, node, times) * (1.0 - resending.PROBED / resending.TIMES)
+    usual = _segments(question, node, times) * LOST_ANYWAY * 0.25
+    yield {}, np.floor(np.maximum.accumulate(late + usual + _greeted_again(question, node, times)))
+
+
+def _greeted(question: Question, node: str, times: Times) -> Iterator[tuple[Mapping[str, str], Values]]:
+    yield {}, np.floor(np.maximum.accumulate(_greeted_again(question, node, times)))
+
+
+def _came(question: Question, node: str, times: Times) -> Iterator[tuple[Mapping[str, str], Values]]:
+    """As much as is sent: every segment is acknowledged or answered."""
+    yield {}, np.floor(_segments(question, node, times) * 0.97)
 
 
 def _conntrack(question: Question, node: str, times: Times) -> Iterator[tuple[Mapping[str, str], Values]]:
@@ -312,12 +385,18 @@ FAMILIES: tuple[Family, ...] = (
     _family("node_memory_MemAvailable_bytes", "gauge", "Memory information field MemAvailable_bytes.", partial(_available, 1.0)),
     _family("node_memory_MemFree_bytes", "gauge", "Memory information field MemFree_bytes.", partial(_available, 0.61)),
     _family("node_filesystem_size_bytes", "gauge", "Filesystem size in bytes.", _disk),
-    _family("node_filesystem_avail_bytes", "gauge", "Filesystem space available to non-root users in bytes.", partial(_disk_left, FOR_USERS)),
-    _family("node_filesystem_free_bytes", "gauge", "Filesystem free space in bytes.", partial(_disk_left, 1.0)),
+    _family("node_filesystem_avail_bytes", "gauge", "Filesystem space available to non-root users in bytes.", partial(_disk_left, True)),
+    _family("node_filesystem_free_bytes", "gauge", "Filesystem free space in bytes.", partial(_disk_left, False)),
+    _family("node_filesystem_files", "gauge", "Filesystem total file nodes.", _inodes),
+    _family("node_filesystem_files_free", "gauge", "Filesystem total free file nodes.", _inodes_left),
+    _family("node_filesystem_readonly", "gauge", "Filesystem read-only status.", _mounted_read_only),
     _family("node_network_receive_bytes_total", "counter", "Network device statistic receive_bytes.", partial(_bytes, 700.0)),
     _family("node_network_transmit_bytes_total", "counter", "Network device statistic transmit_bytes.", partial(_bytes, 1050.0)),
     _family("node_netstat_Tcp_OutSegs", "untyped", "Statistic TcpOutSegs.", _sent),
     _family("node_netstat_Tcp_RetransSegs", "untyped", "Statistic TcpRetransSegs.", _sent_again),
+    _family("node_netstat_Tcp_InSegs", "untyped", "Statistic TcpInSegs.", _came),
+    _family("node_netstat_TcpExt_TCPTimeouts", "untyped", "Statistic TcpExtTCPTimeouts.", _timed_out),
+    _family("node_netstat_TcpExt_TCPSynRetrans", "untyped", "Statistic TcpExtTCPSynRetrans.", _greeted),
     _family("node_nf_conntrack_entries", "gauge", "Number of currently allocated flow entries for connection tracking.", _conntrack),
     _family("node_nf_conntrack_entries_limit", "gauge", "Maximum size of connection tracking table.", _conntrack_limit),
     _family("node_processes_pids", "gauge", "Number of PIDs", _processes),

@@ -22,7 +22,7 @@ from sregym_env.sim.monitoring.past import FOREVER
 from sregym_env.sim.processes.context import ProcessContext
 from sregym_env.sim.users.components import workload_of
 from sregym_env.sim.world import SimWorld
-from sregym_env.sim.world.history import Load, Segment, history
+from sregym_env.sim.world.history import Load, Segment, Stalled, history
 from sregym_env.sim.world.process import Process, ProcessKey
 from sregym_env.sim.world.simworld import ENDED
 
@@ -98,6 +98,7 @@ class State:
     journeys: tuple[Journey, ...]
     probes: tuple[tuple[str, str, int, bool], ...]
     """(namespace, Service, port, reachable)."""
+    stalled: tuple[Stalled, ...] = ()
 
 
 def quantile(mean: float, share: float) -> float:
@@ -300,7 +301,7 @@ class Readings:
         if served is None:
             served = self._served[segment.loads] = tuple(self._serving(segment))
         journeys = tuple(Journey(*journey) for journey in segment.journeys)
-        return State(segment.start, following, served, journeys, segment.probes)
+        return State(segment.start, following, served, journeys, segment.probes, segment.stalled)
 
     def _serving(self, segment: Segment) -> Iterable[Served]:
         for load in segment.loads:
@@ -314,6 +315,11 @@ class Readings:
     @cached_property
     def _by_key(self) -> dict[tuple[ProcessKey, int], Run]:
         return {(run.process.key, run.process.restart): run for run in self.runs}
+
+    def place_of(self, key: ProcessKey) -> Place | None:
+        """The component that the containers of a key belong to; None where nobody knows any more."""
+        found = next((run.process for run in self.runs if run.process.key == key), None)
+        return None if found is None else self.place(found)
 
     def place(self, process: Process) -> Place | None:
         """The component that a process belongs to; None where nobody knows any more."""

@@ -371,12 +371,21 @@ class _Maker:
                 if ahead.given_up:
                     total += node.latency * IN_VAIN
                     continue
-                total += ahead.made * ahead.answered * (0.0 if callee is None else callee.latency + 2 * _WAY)
+                seconds = 0.0 if callee is None else self._takes(callee) + 2 * _WAY
+                seconds = ahead.lost * ahead.patience + (1.0 - ahead.lost) * seconds
+                total += ahead.made * ahead.answered * seconds
             elif isinstance(step, LookAside):
                 total += self._waits((step.cache,), node) + self._waits(step.miss, node)
             elif isinstance(step, Together):
                 total += max((self._waits(branch, node) for branch in step.branches), default=0.0)
         return total
+
+    def _takes(self, node: Node) -> float:
+        """Mean seconds of a request at a node: of a process they are known for all its operations together, and longer for one
+        that waits in vain."""
+        if node.handler is None or not any(ahead.lost for ahead in node.calls.values()):
+            return node.latency
+        return max(node.latency, self._waits(steps_of(node.handler, node.process), node))
 
     def _walk(
         self, steps: Sequence[Step], node: Node, process: Process, now: int, parent: Span | None
@@ -427,6 +436,11 @@ class _Maker:
             end, ok = self.serve(callee, now + way, stub)
             self._telling = outer
             end += way
+            if ahead.lost and self._draw() < ahead.lost:
+                # It has been served, and whoever has asked does not learn of it.
+                end, ok, self._cut = max(end, now + round(ahead.patience * SECOND)), False, 504
+        elif ahead.lost and self._draw() < ahead.lost:
+            end, ok, self._cut = now + round(ahead.patience * SECOND), False, 504
         else:
             end, ok = now + self._around(callee.latency + 2 * _WAY), self._draw() < ahead.ok
         if writes:

@@ -180,6 +180,9 @@ def _exchange(
     addressing.note(world, "full")
     if not leg.answers or connected >= patience or leg.process in full_of(world):
         return _gave_up(waiting, connection, patience)
+    if _bytes(request.body, request.headers) > leg.carries:
+        # What it is about arrives never, so that nobody serves it.
+        return _gave_up(waiting, connection, patience)
     context = ProcessContext(world, process)
     client = addressing.source_ip(world, source)
     request = evolve(request, client=f"{client}:{_client_port(world, client)}")
@@ -198,9 +201,7 @@ def _exchange(
     total = connected + leg.latency + extra + (0.0005 if response is None else response.latency)
     stream = f"wait:{'/'.join(addressing.source_key(source))}"
     total += _waited(world, process.key, stream, patience - total if verdict else None)
-    if (response is not None and _bytes(request.body, request.headers) > leg.carries) or (
-        response is not None and _answered(world, request, response) > leg.carries
-    ):
+    if response is not None and _answered(world, request, response) > leg.carries:
         total = math.inf
     if total > patience:
         return _gave_up(waiting, connection, patience)

@@ -53,6 +53,11 @@ class Way(NamedTuple):
     outcome: str
     """``ok``, or why nobody answers."""
 
+    @property
+    def lost(self) -> bool:
+        """Whether it is served there, and the answer never arrives."""
+        return self.to is not None and self.delay >= STALLED
+
 
 class Made(NamedTuple):
     """Calls that a kind of request makes, or that a source offers."""

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from ipaddress import ip_interface
+from ipaddress import IPv4Address, ip_interface
 from math import inf
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
@@ -29,7 +29,8 @@ from sregym_env.sim.processes.context import ProcessContext
 from sregym_env.sim.processes.exchange import Exchange
 from sregym_env.sim.programs import devices, iproute
 from sregym_env.sim.programs.defaults import CLOSED, ONCE
-from sregym_env.sim.programs.machine import commands, kubelet_unit, records
+from sregym_env.sim.programs.machine import commands, kubelet_unit, net_counters, records
+from sregym_env.sim.programs.machine.system import OnMachine
 from sregym_env.sim.world import interfaces
 from sregym_env.sim.world.strain import lacking_of
 
@@ -391,7 +392,9 @@ MOST_PACKETS = 1000
 
 def _ping(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
     # Only the ping of iputils can be told whether to fragment; images that bring dig bring that one.
-    options = "46c:s:t:I:w:W:i:qAp:nv" + ("M:" if "dig" in ctx.image.binaries else "")
+    iputils = isinstance(ctx, OnMachine)
+    options = "46c:s:t:I:w:W:i:qAp:nv" + ("M:" if iputils or "dig" in ctx.image.binaries else "")
+    options += "DORfbl:Q:T:" if iputils else ""
     if (unknown := _unknown(argv, options, _PING_USAGE)) is not None:
         return unknown
     words, flags = _operands(argv, "cstIwWipM"), _flags(argv, "cstIwWipM")
@@ -400,6 +403,9 @@ def _ping(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) ->
     host = words[0]
     found = _resolve(ctx, host)
     if found.error or not found.addresses:
+        if iputils:
+            text = f"ping: {host}: Name or service not known\n"
+            return ExecResult(stderr=text, exit_code=2, seconds=found.latency)
         return ExecResult(stderr=f"ping: bad address '{host}'\n", exit_code=1, seconds=found.latency)
     address = found.addresses[0]
     given = flags.get("c", "")
@@ -410,7 +416,9 @@ def _ping(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) ->
         count = min(count, max(1, int(_seconds(flags["w"]))))
     size = min(whole(flags["s"], MOST_DATA), MOST_DATA) if flags.get("s", "").isdecimal() else ECHO_DATA
     head = f"PING {host} ({address}): {size} data bytes\n"
-    mtu = interfaces.of_process(ctx.world, ctx.process)
+    if iputils:
+        head = f"PING {host} ({address}) {size}({size + ECHO_HEADERS}) bytes of data.\n"
+    mtu = _way_mtu(ctx, address) if iputils else interfaces.of_process(ctx.world, ctx.process)
     if flags.get("M") == "do" and size + ECHO_HEADERS > mtu:
         text = f"ping: local error: message too long, mtu={mtu}\n"
         return ExecResult(head, text * count, exit_code=1, seconds=found.latency + count)
@@ -422,6 +430,8 @@ def _ping(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) ->
     rtt = f"{(leg.latency if leg.loss else done.seconds) * 1000:.3f}"
     # Nobody sends an echo again.
     back = [] if lost else [i for i in range(count) if not leg.loss or ctx.chance("ping") >= leg.loss]
+    if iputils:
+        return _pinged(found.latency, flags, head, (host, address), size, count, back, rtt)
     lines = "" if "q" in flags else "".join(
         f"{size + 8} bytes from {address}: seq={i} ttl=62 time={rtt} ms\n" for i in back
     )  # fmt: skip
@@ -433,6 +443,92 @@ def _ping(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) ->
         tail += f"round-trip min/avg/max = {rtt}/{rtt}/{rtt} ms\n"
     last = (_seconds(flags["W"]) if "W" in flags else 10.0) if lost else 0.0
     return ExecResult(head + lines + tail, exit_code=int(lost), seconds=found.latency + count - 1 + last)
+
+
+def _way_mtu(ctx: ProcessContext, address: str) -> int:
+    """The MTU of the interface by which what is for an address leaves."""
+    ctx.unnoted()
+    fitting = [
+        route for route in devices.routes(ctx) if IPv4Address(address) in route.network and not route.kind
+    ]
+    best = max(fitting, key=lambda route: route.network.prefixlen, default=None)
+    name = "" if best is None else best.rest.partition("dev ")[2].partition(" ")[0]
+    return next((each.mtu for each in devices.of(ctx) if each.name == name), interfaces.CARD)
+
+
+def _pinged(
+    looked: float,
+    flags: Mapping[str, str],
+    head: str,
+    whom: tuple[str, str],
+    size: int,
+    count: int,
+    back: Sequence[int],
+    rtt: str,
+) -> ExecResult:
+    """What the ping of iputils says of so many packets."""
+    host, address = whom
+    lines = "" if "q" in flags else "".join(
+        f"{size + 8} bytes from {address}: icmp_seq={i + 1} ttl=63 time={rtt} ms\n" for i in back
+    )  # fmt: skip
+    stopped = "" if "c" in flags or "w" in flags else "^C"
+    lost = 100 * (count - len(back)) // max(count, 1)
+    tail = f"{stopped}\n--- {host} ping statistics ---\n{count} packets transmitted, {len(back)} received, {lost}% packet loss"
+    tail += f", time {max(count - 1, 0) * 1001}ms\n"
+    tail += f"rtt min/avg/max/mdev = {rtt}/{rtt}/{rtt}/0.000 ms\n\n" if back else "\n"
+    last = 0.0 if back else _seconds(flags["W"]) if "W" in flags else 10.0
+    return ExecResult(
+        head + lines + tail.removesuffix("\n"), exit_code=int(not back), seconds=looked + count - 1 + last
+    )
+
+
+_DRIVERS = {"aws": "ena", "gce": "gve", "azure": "hv_netvsc"}
+"""What drives the network cards of clouds."""
+
+
+def _ethtool(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
+    """``ethtool DEVICE``: its settings; ``-i`` its driver, ``-S`` what it has counted."""
+    words, flags = [word for word in argv[1:] if not word.startswith("-")], argv[1:]
+    if not words:
+        return ExecResult(
+            stderr="ethtool: bad command line argument(s)\nFor more information run ethtool -h\n", exit_code=1
+        )
+    ctx.unnoted()
+    each = next((device for device in devices.of(ctx) if device.name == words[0]), None)
+    if each is None:
+        text = "Cannot get device settings: No such device\nNo data available\n"
+        return ExecResult(stderr=f"netlink error: No such device\n{text}", exit_code=75)
+    virtual = each.kind != "ether" or bool(each.peer)
+    if any(word in ("-i", "--driver") for word in flags):
+        driver = {"loopback": "loopback", "ipip": "ipip"}.get(
+            each.kind, "veth" if virtual else _DRIVERS.get(ctx.world.plan.provider, "virtio_net")
+        )
+        return ExecResult(
+            f"driver: {driver}\nversion: {commands.kernel_release(ctx.world, ctx.process.node)}\nfirmware-version: \nexpansion-rom-version: \n"
+            f"bus-info: {'' if virtual else '0000:00:03.0'}\nsupports-statistics: {'no' if each.kind != 'ether' else 'yes'}\nsupports-test: no\n"
+            "supports-eeprom-access: no\nsupports-register-dump: no\nsupports-priv-flags: no\n"
+        )
+    if any(word in ("-S", "--statistics") for word in flags):
+        if each.kind != "ether":
+            return ExecResult(stderr="no stats available\n", exit_code=94)
+        counts = each.counts()
+        rows = (
+            ("rx_packets", counts.received / devices.PACKET_BYTES), ("rx_bytes", counts.received), ("rx_drops", 0),
+            ("tx_packets", counts.sent / devices.PACKET_BYTES), ("tx_bytes", counts.sent), ("tx_drops", 0),
+        )  # fmt: skip
+        return ExecResult(
+            "NIC statistics:\n" + "".join(f"     {name}: {int(value)}\n" for name, value in rows)
+        )
+    if each.kind == "loopback":
+        return ExecResult(f"Settings for {each.name}:\n\tLink detected: yes\n")
+    up = "yes" if "LOWER_UP" in each.flags else "no"
+    if each.kind != "ether":
+        return ExecResult(f"Settings for {each.name}:\n\tLink detected: {up}\n")
+    return ExecResult(
+        f"Settings for {each.name}:\n\tSupported ports: [  ]\n\tSupported link modes:   Not reported\n\tSupports auto-negotiation: No\n"
+        "\tSpeed: 10000Mb/s\n\tDuplex: Full\n\tAuto-negotiation: off\n\tPort: "
+        f"{'Twisted Pair' if virtual else 'Other'}\n\tPHYAD: 0\n\tTransceiver: internal\n\tLink detected: {up}\n"
+    )
 
 
 class Server(NamedTuple):
@@ -526,6 +622,8 @@ def _netstat(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell)
         return commands.sockets(ctx, len(listening(ctx)), closed(ctx))
     if argv[0] == "netstat" and ("r" in flags or "--route" in argv):
         return ExecResult(_routing(_route(ctx, argv, stdin, shell).stdout))
+    if argv[0] == "netstat" and ("s" in flags or "--statistics" in argv):
+        return ExecResult(net_counters.summary(ctx))
     state = next((argv[at + 1] for at, word in enumerate(argv[:-1]) if word == "state"), "")
     tcp = "u" not in flags or "t" in flags
     servers = tcp and (state in _SERVERS if state else "l" in flags or "a" in flags)
@@ -653,6 +751,7 @@ TOOLS: Mapping[str, Callable[[ProcessContext, Sequence[str], str, Any], ExecResu
     "nc": _nc,
     "telnet": _telnet,
     "ping": _ping,
+    "ethtool": _ethtool,
     "netstat": _netstat,
     "ss": _netstat,
     "ip": iproute.ip,

@@ -12,6 +12,8 @@ from sregym_env.runtime import effort
 from sregym_env.runtime.clock import SECOND
 from sregym_env.sim.programs.image_tools import format_date
 
+MOST_THREADS = 4096
+"""Threads of one process that are listed."""
 ROW_EFFORT = 0.2
 """What listing a process costs (units of ``runtime/effort.py``)."""
 
@@ -30,9 +32,14 @@ class Row(NamedTuple):
     seconds: float = 0.0
     """CPU time that it has had."""
     state: str = "Ssl"
+    threads: int = 1
     user: str = "root"
-    """As whom it runs."""
+    """As whom it runs, by name, or by number where that has none."""
     uid: int = 0
+    thread: int = 0
+    """The number of one of its threads, where these are listed."""
+    cores: float = 0.0
+    """In use now."""
 
     @property
     def size(self) -> int:
@@ -53,6 +60,8 @@ class _Wish:
     parents: set[int] = field(default_factory=set)
     names: set[str] = field(default_factory=set)
     headless: bool = False
+    threads: str = ""
+    """``L`` or ``T`` where threads are listed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +85,12 @@ def listing(rows: Iterable[Row], argv: Sequence[str], now: int, memory: int) -> 
     except ValueError as error:
         return ExecResult(stderr=f"{error}\n\nUsage:\n ps [options]\n\n{_TRY}", exit_code=1)
     chosen = sorted(_chosen(rows, wish), key=attrgetter("pid"))
+    if wish.threads:
+        chosen = [
+            row._replace(thread=row.pid + number, seconds=row.seconds / row.threads)
+            for row in chosen
+            for number in range(min(row.threads, MOST_THREADS))
+        ]
     for name, falling in reversed(keys):
         chosen.sort(key=lambda row: _COLUMNS[name].order(row, now, memory), reverse=falling)
     effort.spend(len(chosen) * ROW_EFFORT)
@@ -132,6 +147,8 @@ def _letters(wish: _Wish, letters: str, words: list[str], *, dashed: bool) -> No
             wish.headless = True
         elif letter in ("u", "l", "j") or (letter in "fF" and dashed):
             wish.form = wish.form or letter.lower()
+        elif (letter in "LT" and dashed) or letter == "H":
+            wish.threads = "T" if letter == "T" else "L"
         elif letter not in "aAexwWTHdrcfLmMZSvnV":
             raise ValueError(
                 "error: unsupported option (BSD syntax)" if not dashed else "error: unknown option"
@@ -140,12 +157,18 @@ def _letters(wish: _Wish, letters: str, words: list[str], *, dashed: bool) -> No
 
 def _given(wish: _Wish, letter: str, value: str) -> None:
     if letter == "o":
-        for item in value.split("=")[0].split(",")[:-1] if "=" in value else value.split(","):
-            wish.columns.append((item, _known(item).header))
-        if "=" in value:
-            name, _, header = value.rpartition("=") if value.endswith("=") else value.partition("=")
-            name = name.rpartition(",")[2]
-            wish.columns.append((name, header if _known(name) else ""))
+        rest = value
+        while rest:
+            item, comma, after = rest.partition(",")
+            name, equals, header = item.partition("=")
+            if equals and header:
+                # A header is all the rest, commas and what follows them included.
+                wish.columns.append((name, rest.partition("=")[2] if _known(name) else ""))
+                return
+            wish.columns.append((name, "" if equals and _known(name) else _known(name).header))
+            rest = after
+            if comma and not after:
+                _known("")
     elif letter == "k":
         wish.keys += value.split(",")
     elif letter == "p":
@@ -173,7 +196,14 @@ def _known(name: str) -> _Column:
 def _columns(wish: _Wish) -> list[tuple[str, str]]:
     if wish.columns:
         return wish.columns
-    return [(name, _HEADERS.get((wish.form, name), _COLUMNS[name].header)) for name in _FORMS[wish.form]]
+    names = list(_FORMS[wish.form])
+    if wish.threads:
+        # They come behind the numbers of their processes, and how many there are before the time of the start.
+        at = names.index("ppid" if "ppid" in names else "pid") + 1
+        names.insert(at, "lwp" if wish.threads == "L" else "spid")
+        if wish.form == "f" and wish.threads == "L":
+            names.insert(names.index("stime"), "nlwp")
+    return [(name, _HEADERS.get((wish.form, name), _COLUMNS[name].header)) for name in names]
 
 
 def _chosen(rows: Iterable[Row], wish: _Wish) -> Iterable[Row]:
@@ -264,6 +294,10 @@ _VSZ = _column("VSZ", 6, lambda row, _, __: str(row.size), lambda row, _, __: ro
 _RSS = _column("RSS", 5, lambda row, _, __: str(row.resident >> 10), lambda row, _, __: row.resident)
 _TTY = _named("TT", -8, lambda _, __, ___: "?")
 _USER = _named("USER", -8, lambda row, _, __: row.user)
+_THREADS = _column("NLWP", 4, lambda row, _, __: str(row.threads), lambda row, _, __: row.threads)
+_THREAD = _column(
+    "LWP", 7, lambda row, _, __: str(row.thread or row.pid), lambda row, _, __: row.thread or row.pid
+)
 _STIME = _column("STIME", 5, lambda row, now, _: started(row.since, now), lambda row, _, __: row.since)
 _ETIMES = _column(
     "ELAPSED",
@@ -283,6 +317,11 @@ _COLUMNS: dict[str, _Column] = {
     "user": _USER,
     "euser": _USER,
     "ruser": _USER,
+    "nlwp": _THREADS,
+    "thcount": _THREADS,
+    "lwp": _THREAD,
+    "tid": _column("TID", 7, _THREAD.text, _THREAD.order),
+    "spid": _column("SPID", 7, _THREAD.text, _THREAD.order),
     "uid": _named("UID", 5, lambda row, _, __: str(row.uid)),
     "pcpu": _PCPU,
     "%cpu": _PCPU,

@@ -17,17 +17,19 @@ from sregym_env.kube.durations import parse_rfc3339
 from sregym_env.runtime import effort
 from sregym_env.runtime.clock import SECOND
 from sregym_env.runtime.frozen import evolve
+from sregym_env.runtime.numbers import whole
 from sregym_env.runtime.streams import keyed_bits
 from sregym_env.shell.commands.arguments import UsageError, options
 from sregym_env.shell.files import Files, LateFiles
 from sregym_env.shell.shell import Shell, ShellCommand
 from sregym_env.shell.shell import Shell as NewShell
-from sregym_env.sim.containers import pids, view
-from sregym_env.sim.containers.accounts import account_of
-from sregym_env.sim.network import addressing, dns
+from sregym_env.sim.containers import node_files, pids, view
+from sregym_env.sim.containers.accounts import Account, account_of, runs_as
+from sregym_env.sim.network import addressing, conntrack, dns
 from sregym_env.sim.network.local_ports import sysctls
 from sregym_env.sim.processes.context import ProcessContext
 from sregym_env.sim.programs import (
+    children,
     httpd,
     image_tools,
     iproute,
@@ -36,6 +38,7 @@ from sregym_env.sim.programs import (
     mongo_shell,
     net_tools,
     openssl,
+    proc_files,
     process_list,
     visits,
 )
@@ -47,9 +50,13 @@ from sregym_env.sim.programs.machine import (
     disk_space,
     host_files,
     kernel_files,
+    kubelet_unit,
+    mounts,
+    net_counters,
     records,
     time_tools,
     tracked,
+    units,
 )
 from sregym_env.sim.programs.machine.system import OnMachine
 from sregym_env.sim.programs.process_list import Row
@@ -72,7 +79,7 @@ _DEBIAN_ONLY = frozenset("bash join column file".split())
 _NETWORK_BUSYBOX = frozenset("nslookup wget nc telnet ping netstat ifconfig ip route traceroute arp".split())
 _MACHINE = frozenset(
     "env printenv ps id whoami hostname uname date df mount free uptime sleep kill which sync nproc arch dd killall "
-    "pidof top dmesg lsof sysctl timeout time chroot".split()
+    "pidof top dmesg lsof sysctl timeout time chroot nsenter".split()
 )
 
 TEXT_TOOLS: Mapping[str, frozenset[str]] = {
@@ -132,9 +139,35 @@ def _lay_out(ctx: ProcessContext, tree: Files) -> None:
     _add_links(ctx, tree)
     tree.add_directories(mount.path for mount in process.mounts if not mount.sub_path)
     tree.add_directories((ctx.image.workdir, "/tmp", "/proc", "/bin", "/usr/bin"))
+    lay_processes(ctx, tree, "/proc", visible_processes(ctx), machine=sees_machine(ctx))
     for mount in process.mounts:
         if mount.kind == "hostpath" and not mount.sub_path:
             host_files.lay(ctx, tree, mount.path.rstrip("/"), mount.source, machine_tools(ctx))
+        if mount.kind == "hostpath" and not mount.source.strip("/"):
+            lay_processes(
+                ctx,
+                tree,
+                f"{mount.path.rstrip('/')}/proc",
+                records.numbered(ctx.world, process.node),
+                machine=True,
+            )
+
+
+def lay_processes(
+    ctx: ProcessContext, tree: Files, root: str, seen: Sequence[tuple[int, Process]], *, machine: bool
+) -> None:
+    """Put what /proc says of these processes below ``root``; ``machine``: as the machine numbers them, with its daemons."""
+    proc_files.lay(
+        ctx,
+        tree,
+        root,
+        seen,
+        _container_figures,
+        lambda process: _command(process.program, process.argv),
+        environment,
+        partial(_descriptors, ctx.world),
+        machine=machine,
+    )
 
 
 def environment(ctx: ProcessContext) -> dict[str, str]:
@@ -232,16 +265,22 @@ def _synthetic(ctx: ProcessContext) -> dict[str, str]:
     process, world = ctx.process, ctx.world
     first = _first(ctx)
     command = _command(first.program, first.argv)
-    name = first.binary if command == list(first.argv) else command[0]
     return {
         "/etc/hosts": _hosts_file(dns.hosts_entries(world, process), process.ip),
         "/etc/hostname": process.hostname + "\n",
         "/etc/resolv.conf": dns.resolv_conf(world, process).text,
-        "/proc/1/cmdline": "\0".join(command) + "\0",
-        "/proc/1/comm": name.rpartition("/")[2][:15] + "\n",
+        "/proc/1/cmdline": proc_files.cmdline(first, command),
+        "/proc/1/comm": _name(first)[:15] + "\n",
         "/proc/1/environ": "\0".join(f"{k}={v}" for k, v in environment(ProcessContext(world, first)).items())
         + "\0",
     }
+
+
+def _name(process: Process) -> str:
+    """What a process is called: an image's script has put a program in its own place."""
+    words = _command(process.program, process.argv)
+    own = process.binary if words == list(process.argv) else words[0]
+    return children.name_of(process, own.rpartition("/")[2])
 
 
 def _first(ctx: ProcessContext) -> Process:
@@ -286,11 +325,13 @@ def _of_kernel(ctx: ProcessContext) -> dict[str, Callable[[], str]]:
     of_first = partial(_container_figures, ProcessContext(world, first))
     of_machine = partial(commands.machine_of, ctx)
     release = commands.kernel_release(world, process.node)
-    proc = {
+    proc: dict[str, Callable[[], str]] = {
         **kernel_files.of_machine(of_machine, world, process.node, release),
         **{
             f"1/{name}": text
-            for name, text in kernel_files.of_process(of_first, first, account_of(world, first)).items()
+            for name, text in kernel_files.of_process(
+                of_first, first, name=_name(first), runs=runs_as(world, first)
+            ).items()
         },
         **{
             f"self/{name}": text
@@ -301,10 +342,15 @@ def _of_kernel(ctx: ProcessContext) -> dict[str, Callable[[], str]]:
         **kernel_files.of_network(
             process.ip, partial(net_tools.listening_ports, ctx), partial(net_tools.closed, ctx)
         ),
+        "net/snmp": partial(net_counters.snmp, ctx),
+        "net/netstat": partial(net_counters.netstat, ctx),
         **kernel_files.of_namespace(sysctls(addressing.pod_of(world, process))),
     }
     group = kernel_files.control_group(of_container, world, process)
     found = {f"/proc/{name}": text for name, text in proc.items()}
+    found |= dict.fromkeys(
+        ("/proc/mounts", "/proc/self/mounts", "/proc/1/mounts"), partial(mounts.table, ctx)
+    )
     found |= {f"/sys/fs/cgroup/{name}": text for name, text in group.items()}
     found.update(iproute.files(ctx))
     for mount in process.mounts:
@@ -318,6 +364,19 @@ def _of_kernel(ctx: ProcessContext) -> dict[str, Callable[[], str]]:
 def of_host(ctx: ProcessContext, root: str, proc: kernel_files.Late) -> dict[str, Callable[[], str]]:
     """What the kernel writes below the root of a machine's own files: its control groups among them."""
     found = {f"{root}/proc/{name}": text for name, text in proc.items()}
+    table = partial(mounts.table, OnMachine(ctx.world, ctx.process))
+    found |= dict.fromkeys((f"{root}/proc/{name}mounts" for name in ("", "self/", "1/")), table)
+    network: dict[str, Callable[[], str]] = {
+        **kernel_files.of_network(
+            ctx.process.ip, partial(net_tools.listening_ports, ctx), partial(net_tools.closed, ctx)
+        ),
+        "net/snmp": partial(net_counters.snmp, ctx),
+        "net/netstat": partial(net_counters.netstat, ctx),
+    }
+    found |= {f"{root}/proc/{name}": text for name, text in network.items()}
+    found[f"{root}/sys/class/dmi/id/product_uuid"] = lambda: (
+        f"{kubelet_unit.system_uuid(ctx.world, ctx.process.node)}\n"
+    )
     found.update(iproute.files(ctx, root))
     for _, process in sorted(ctx.world.processes.items()):
         scope = kernel_files.scope_of(ctx.world, process) if process.node == ctx.process.node else ""
@@ -376,24 +435,13 @@ def _ps(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> E
     rows = daemons.rows(ctx) if machines else []
     if ctx.image.toolbox == "debian":
         return list_processes(ctx, argv, [*rows, *process_rows(ctx, own, argv, parent=int(machines))])
-    told = [(row.pid, row.user, process_list.used(row.seconds), row.command) for row in rows]
-    told += [
-        (
-            pid,
-            account_of(ctx.world, process).shown,
-            process_list.used(commands.usage(ctx, process)[2]),
-            _command_line(process),
-        )
-        for pid, process in seen
-    ]
-    told.sort(key=lambda each: each[0])
-    mine = account_of(ctx.world, ctx.process).shown
-    told += [
-        (pid, mine, "0:00", f"[{leak.command}]" if leak.dead else leak.command)
-        for pid, _, leak, _ in gathered(ctx)
-    ]
-    told.append((own, mine, "0:00", " ".join(argv)))
-    lines = "".join(f"{pid:>5} {user:<8}  {used} {command}\n" for pid, user, used, command in told)
+    rows = [*rows, *process_rows(ctx, own, argv)]
+    rows.sort(key=lambda row: row.pid)
+    told = [(row, row.command.removesuffix(" <defunct>")) for row in rows]
+    lines = "".join(
+        f"{row.pid:>5} {row.user[:8]:<8}  {process_list.used(row.seconds)} {command}\n"
+        for row, command in told
+    )
     return _ok(f"PID   USER     TIME  COMMAND\n{lines}")
 
 
@@ -402,28 +450,64 @@ def list_processes(ctx: ProcessContext, argv: Sequence[str], rows: Sequence[Row]
     return process_list.listing(rows, argv, ctx.now(), commands.machine_of(ctx).memory)
 
 
-def process_rows(ctx: ProcessContext, own: int, argv: Sequence[str], parent: int = 0) -> list[Row]:
-    """Every process that is seen, and ``ps`` itself under the number ``own``. ``parent``: whose children containers are."""
+def server_rows(ctx: ProcessContext, parent: int = 0) -> list[Row]:
+    """What containers run, and what that has started. ``parent``: whose children the first ones are."""
     found = []
     for pid, process in visible_processes(ctx):
-        _, resident, seconds = commands.usage(ctx, process)
+        cores, resident, seconds = commands.usage(ctx, process)
         words = _command(process.program, process.argv)
-        name = words[0].rpartition("/")[2] if words else ""
-        runs = account_of(ctx.world, process)
+        runs = _shown(ctx, runs_as(ctx.world, process))
+        name = children.name_of(process, words[0].rpartition("/")[2] if words else "")
+        below = children.of(ctx.world, process)
+        # What they take is theirs who do the work.
+        share = 0.9 / len(below) if below else 0.0
+        left = 1.0 - share * len(below)
         found.append(
             Row(
                 pid,
                 parent,
                 process.started_at,
-                " ".join(words),
+                children.title(process, words),
                 name,
-                resident,
-                seconds,
-                user=runs.shown,
-                uid=runs.uid,
+                int(resident * left),
+                seconds * left,
+                user=runs[0],
+                uid=runs[1],
+                threads=children.threads(ctx.world, process),
+                cores=cores * left,
             )
         )
-    mine = account_of(ctx.world, ctx.process)
+        for child in below:
+            number, state = pid + child.number, "Sl" if child.threads > 1 else "S"
+            user, uid = _shown(ctx, child.runs)
+            found.append(
+                Row(
+                    number,
+                    pid,
+                    process.started_at,
+                    child.command,
+                    child.name,
+                    int(resident * share),
+                    seconds * share,
+                    state,
+                    child.threads,
+                    user,
+                    uid,
+                    cores=cores * share,
+                )
+            )
+    return found
+
+
+def _shown(ctx: ProcessContext, runs: Account) -> tuple[str, int]:
+    """Somebody as a process list shows him: a machine does not know the accounts of images."""
+    return (str(runs.uid) if sees_machine(ctx) and runs.uid else runs.shown), runs.uid
+
+
+def process_rows(ctx: ProcessContext, own: int, argv: Sequence[str], parent: int = 0) -> list[Row]:
+    """Every process that is seen, and ``ps`` itself under the number ``own``. ``parent``: whose children containers are."""
+    found = server_rows(ctx, parent)
+    user, uid = _shown(ctx, account_of(ctx.world, ctx.process))
     for pid, since, leak, whose in gathered(ctx):
         text = f"[{leak.command}] <defunct>" if leak.dead else leak.command
         resident, state = (0, "Z") if leak.dead else (968 << 10, "S")
@@ -436,16 +520,12 @@ def process_rows(ctx: ProcessContext, own: int, argv: Sequence[str], parent: int
                 leak.command.split(" ")[0],
                 resident,
                 state=state,
-                user=mine.shown,
-                uid=mine.uid,
+                user=user,
+                uid=uid,
             )
         )
     own_row = Row(own, parent, ctx.now(), " ".join(argv), "ps", 1560 << 10, state="R")
-    return [*found, own_row._replace(user=mine.shown, uid=mine.uid)]
-
-
-def _command_line(process: Process) -> str:
-    return " ".join(_command(process.program, process.argv))
+    return [*found, own_row._replace(user=user, uid=uid)]
 
 
 def sees_machine(ctx: ProcessContext) -> bool:
@@ -522,7 +602,12 @@ _SERVERS = {"redis": "redis-server", "valkey": "valkey-server"}
 
 
 def _top(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
-    return commands.top(ctx, argv, stdin, shell, visible_processes(ctx))
+    machine = sees_machine(ctx)
+    rows = [*(daemons.rows(ctx) if machine else ()), *server_rows(ctx, int(machine))]
+    leaks = [
+        leak for _, each in visible_processes(ctx) if (leak := pids.leak_of(ctx.world, each)) is not None
+    ]
+    return commands.top(ctx, argv, stdin, shell, rows, leaks)
 
 
 def _id(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
@@ -635,27 +720,6 @@ def _moment(text: str, now: int) -> int | None:
         return None
 
 
-def _mount(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
-    proc = "proc on /proc type proc (rw,nosuid,nodev,noexec,relatime)"
-    if not ctx.process.namespace:
-        ctx.unnoted()
-        mode = "ro" if read_only(ctx.process.node) in ctx.world.memory else "rw"
-        return _ok(
-            f"sysfs on /sys type sysfs (rw,nosuid,nodev,noexec,relatime)\n{proc}\n"
-            "tmpfs on /run type tmpfs (rw,nosuid,nodev,noexec,relatime,size=65536k,mode=755)\n"
-            f"/dev/nvme1n1p1 on / type ext4 ({mode},relatime,errors=remount-ro)\n"
-            "cgroup2 on /sys/fs/cgroup type cgroup2 (rw,nosuid,nodev,noexec,relatime)\n"
-        )
-    lines = ["overlay on / type overlay (rw,relatime)", proc]
-    for mount in ctx.process.mounts:
-        mode = "ro" if mount.read_only or mount.kind in ("configmap", "secret", "projected") else "rw"
-        kind, device = (
-            ("tmpfs", "tmpfs") if mount.kind in ("secret", "projected") else ("ext4", "/dev/nvme1n1p1")
-        )
-        lines.append(f"{device} on {mount.path} type {kind} ({mode},relatime)")
-    return _ok("\n".join(lines) + "\n")
-
-
 def _kill(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
     words = list(argv[1:])
     signal = "TERM"
@@ -680,18 +744,48 @@ def _kill(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) ->
     return ExecResult()
 
 
+def _numbers(ctx: ProcessContext) -> list[Row]:
+    """Every process that is seen, but for who asks."""
+    rows = daemons.rows(ctx) if sees_machine(ctx) else []
+    return sorted([*rows, *process_rows(ctx, 0, [])[:-1]], key=lambda row: row.pid)
+
+
 def _pidof(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
-    name = argv[1] if len(argv) > 1 else ""
-    if sees_machine(ctx):
-        found = [str(pid) for pid, each in daemons.running(ctx) if each == name]
-        return ExecResult(f"{' '.join(found)}\n" if found else "", exit_code=int(not found))
-    return _ok("1\n") if name == ctx.process.binary.rpartition("/")[2] else ExecResult(exit_code=1)
+    names = {word for word in argv[1:] if not word.startswith("-")}
+    found = [str(row.pid) for row in reversed(_numbers(ctx)) if row.name in names and row.state != "Z"]
+    found = found[:1] if "-s" in argv else found
+    return ExecResult(f"{' '.join(found)}\n" if found else "", exit_code=int(not found))
 
 
 def _pgrep(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
-    wanted = next((word for word in argv[1:] if not word.startswith("-")), "")
-    found = [pid for pid, name in (daemons.running(ctx) if sees_machine(ctx) else ()) if name == wanted]
-    return ExecResult("".join(f"{pid}\n" for pid in found), exit_code=int(not found))
+    try:
+        given, operands = options(list(argv[1:]), "flaxcnovid:u:P:", {"full": "f", "list-name": "l", "list-full": "a", "exact": "x",
+                                  "count": "c", "newest": "n", "oldest": "o", "delimiter": "d:", "parent": "P:"})  # fmt: skip
+    except UsageError as error:
+        return _fail(f"pgrep: {error}\n", 2)
+    flags = dict(given)
+    if not operands and "P" not in flags:
+        return _fail("pgrep: no matching criteria specified\nTry `pgrep --help' for more information.\n", 2)
+    rows = [row for row in _numbers(ctx) if "P" not in flags or str(row.parent) in flags["P"].split(",")]
+    said = "".join(f"{row.command if 'f' in flags else row.name[:15]}\n" for row in rows)
+    pattern = ["-nxE" if "x" in flags else "-nE", "-e", operands[0] if operands else ""]
+    lines = shell.library("grep", pattern, said).stdout.splitlines()
+    found = [rows[int(line.partition(":")[0]) - 1] for line in lines]
+    if "n" in flags or "o" in flags:
+        found = sorted(found, key=lambda row: (row.since, row.pid))
+        found = found[-1:] if "n" in flags else found[:1]
+    if "c" in flags:
+        return ExecResult(f"{len(found)}\n", exit_code=int(not found))
+    shown = [
+        f"{row.pid} {row.command}"
+        if "a" in flags
+        else f"{row.pid} {row.name[:15]}"
+        if "l" in flags
+        else str(row.pid)
+        for row in found
+    ]
+    text = flags.get("d", "\n").join(shown)
+    return ExecResult(f"{text}\n" if found else "", exit_code=int(not found))
 
 
 def _which(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
@@ -847,19 +941,21 @@ def on_machine(visit: Visit) -> dict[str, ShellCommand]:
 
 
 class _Rooted(Visit):
-    """A command of a visit whose root is that of the machine now: it takes the visit's time, and finds the machine's system."""
+    """A command of a visit whose root is that of the machine now, or that is ``there``: it takes the visit's time, and finds the
+    machine's system."""
 
-    __slots__ = ("_outer",)
+    __slots__ = ("_outer", "_there")
 
-    def __init__(self, outer: Visit) -> None:
+    def __init__(self, outer: Visit, there: ProcessContext | None = None) -> None:
         super().__init__(outer.ctx, limit=outer.limit)
         self._outer = outer
+        self._there = there
 
     @property
     def ctx(self) -> ProcessContext:
         """The container's process, with the machine's files and programs."""
         outer = self._outer.ctx
-        found = OnMachine(outer.world, outer.process)
+        found = self._there or OnMachine(outer.world, outer.process)
         found.on_terminal = outer.on_terminal
         return found
 
@@ -881,6 +977,16 @@ class _Rooted(Visit):
         return self._outer.within(seconds, run, late)
 
 
+def _is_machines(ctx: ProcessContext, root: str) -> bool:
+    """Whether a directory is the root of the machine's own files."""
+    return any(
+        mount.kind == "hostpath"
+        and not mount.source.strip("/")
+        and mount.path.rstrip("/") == root.rstrip("/")
+        for mount in ctx.process.mounts
+    )
+
+
 def _chroot(visit: Visit, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
     """A command with another root: of the machine where that is the machine's (``chroot /host`` in a node's debug pod)."""
     if len(argv) < 2:
@@ -890,9 +996,11 @@ def _chroot(visit: Visit, argv: Sequence[str], stdin: str, shell: Shell) -> Exec
         return _fail(f"chroot: can't change root directory to '{argv[1]}': No such file or directory\n")
     inside = shell.files.rooted(root)
     inner = _Rooted(visit)
-    rooted = NewShell(
-        inside, on_machine(inner), env=environment(inner.ctx), only=TEXT_TOOLS["debian"], clock=shell.clock
-    )
+    own = on_machine(inner)
+    if sees_machine(visit.ctx) and _is_machines(visit.ctx, root):
+        # Number 1 is the machine's, and has the same root: systemctl finds whom to talk to.
+        own |= units.own(inner)
+    rooted = NewShell(inside, own, env=environment(inner.ctx), only=TEXT_TOOLS["debian"], clock=shell.clock)
     before = inside.tree()
     words = list(argv[2:]) or ["/bin/sh"]
     if not rooted.has(words[0]):
@@ -909,6 +1017,120 @@ def _chroot(visit: Visit, argv: Sequence[str], stdin: str, shell: Shell) -> Exec
     return result
 
 
+def lay_machine(ctx: ProcessContext, files: Files) -> None:
+    """Put everything there that lies on the machine, or that its kernel shows."""
+    world, node = ctx.world, ctx.process.node
+    files.add(
+        {f"/{path}": text for path, text in node_files.present(world, node).items() if isinstance(text, str)}
+    )
+    late = kernel_files.of_machine(
+        partial(commands.machine_of, ctx), world, node, commands.kernel_release(world, node)
+    )
+    files.add_late(of_host(ctx, "", late))
+    files.add_directories(("/root", "/tmp", "/proc"))
+    lay_processes(ctx, files, "/proc", records.numbered(world, node), machine=True)
+    host_files.lay(ctx, files, "", tools=machine_tools(ctx))
+
+
+def save_machine(ctx: ProcessContext, shell: Shell) -> str:
+    """Keep what a shell with the machine's own files has written there; complaints where nothing can be."""
+    world, node = ctx.world, ctx.process.node
+    assert isinstance(shell.files, LateFiles), "a login has its own tree"
+    after = shell.files.changed()
+    changed = [path for path in after if not path.startswith(("/proc/", "/sys/", "/dev/"))]
+    complaints = ""
+    if read_only(node) in world.memory:
+        complaints = "".join(
+            f"bash: {path}: Read-only file system\n" for path in changed if not path.startswith("/run/")
+        )
+        changed = [path for path in changed if path.startswith("/run/")]
+    for path in changed:
+        node_files.put(world, node, path.lstrip("/"), after.get(path))
+    if changed:
+        kubelet_unit.edited(world, node)
+    for name in (conntrack.SETTING, *pids.RANGES):
+        setting = "/proc/sys/" + name.replace(".", "/")
+        if setting in after:
+            tracked.write(OnMachine(world, ctx.process), name, after.get(setting) or "")
+    return complaints
+
+
+def _nsenter(visit: Visit, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
+    """``nsenter -t PID [-a | -muinpC] [COMMAND]``: a command where another process is: in the machine's own files as its number 1, in
+    those of another container, or in the network alone of one."""
+    words, letters, target = list(argv[1:]), "", ""
+    while words and words[0].startswith("-"):
+        word = words.pop(0)
+        if word == "--":
+            break
+        name, equals, value = word.partition("=")
+        if name in ("-t", "--target"):
+            target = value if equals else words.pop(0) if words else ""
+        elif word.startswith("-t") and not word.startswith("--"):
+            target = word[2:]
+        elif word.startswith("--"):
+            letters += {
+                "--all": "a",
+                "--mount": "m",
+                "--net": "n",
+                "--pid": "p",
+                "--uts": "u",
+                "--ipc": "i",
+            }.get(name, "")
+        else:
+            letters += word[1:]
+    command, ctx = words or ["/bin/sh"], visit.ctx
+    seen = dict(visible_processes(ctx))
+    machine = target == "1" and sees_machine(ctx)
+    process = seen.get(whole(target, -1))
+    if not machine and process is None:
+        known = sees_machine(ctx) and any(str(pid) == target for pid, _ in daemons.running(ctx))
+        if not known:
+            return _fail(f"nsenter: cannot open /proc/{target or 'self'}/ns/ns: No such file or directory\n")
+        machine = True
+    if not commands.privileged(ctx):
+        return _fail(
+            f"nsenter: cannot open /proc/{target}/ns/{'net' if 'm' not in letters else 'mnt'}: Permission denied\n"
+        )
+    if machine and not set("am") & set(letters):
+        return shell.call(command, stdin) if shell.has(command[0]) else _not_there(command[0])
+    if machine:
+        inner = _Rooted(visit)
+        files = LateFiles(partial(lay_machine, inner.ctx), mtime=visit.wall)
+        own = {**on_machine(inner), **units.own(inner)}
+        there = NewShell(files, own, env=environment(inner.ctx), only=TEXT_TOOLS["debian"], clock=shell.clock)
+    elif set("am") & set(letters):
+        assert process is not None
+        elsewhere = _Rooted(visit, ProcessContext(ctx.world, process))
+        there = container_shell(elsewhere.ctx, visit=elsewhere)
+    else:
+        assert process is not None
+        # Its network alone, with the tools and the files from here.
+        beside = _Rooted(
+            visit, (OnMachine if isinstance(ctx, OnMachine) else ProcessContext)(ctx.world, process)
+        )
+        names = (
+            on_machine(beside)
+            if isinstance(ctx, OnMachine)
+            else {name: _bound(beside, TOOLS[name]) for name in OUR_TOOLS[ctx.image.toolbox] & TOOLS.keys()}
+        )
+        there = NewShell(
+            shell.files, names, env=environment(ctx), only=TEXT_TOOLS["debian"], clock=shell.clock
+        )
+    if not there.has(command[0]):
+        return _not_there(command[0])
+    result = there.call(command, stdin)
+    visit.check()
+    if machine:
+        complaints = save_machine(inner.ctx, there)
+        return result.then(complaints, result.exit_code) if complaints else result
+    return result
+
+
+def _not_there(name: str) -> ExecResult:
+    return _fail(f"nsenter: failed to execute {name}: No such file or directory\n", 127)
+
+
 TOOLS: Mapping[str, Tool] = {
     "httpd": httpd.command,
     "env": _env,
@@ -921,7 +1143,7 @@ TOOLS: Mapping[str, Tool] = {
     "uname": _uname,
     "arch": _uname,
     "date": _date,
-    "mount": _mount,
+    "mount": mounts.mount,
     "kill": _kill,
     "killall": _kill,
     "pidof": _pidof,
@@ -942,6 +1164,7 @@ TOOLS: Mapping[str, Tool] = {
     "sysctl": tracked.sysctl,
     "conntrack": tracked.tool,
     **crictl.TOOLS,
+    **net_counters.TOOLS,
     **net_tools.TOOLS,
     **kube_proxy.TOOLS,
     **image_tools.TOOLS,
@@ -998,6 +1221,7 @@ def _elsewhere(visit: Visit, name: str, process: Process, command: Sequence[str]
 TIMED: Mapping[str, Callable[[Visit, Sequence[str], str, Shell], ExecResult]] = {
     "chroot": _chroot,
     "crictl": _crictl,
+    "nsenter": _nsenter,
     "sleep": visits.wait,
     "tail": _tail,
     "timeout": visits.timeout,

@@ -16,11 +16,11 @@ from sregym_env.cluster.app import App
 from sregym_env.cluster.disturbances import LoadSurge, PodFreeze
 from sregym_env.cluster.health import ComponentHealth, JourneyHealth
 from sregym_env.runtime.clock import SECOND, seconds
-from sregym_env.sim.network import addressing
+from sregym_env.sim.network import addressing, resending
 from sregym_env.sim.network.addressing import NodeSource
 from sregym_env.sim.network.connections import connect
 from sregym_env.sim.processes.context import ProcessContext, evaluation, let_settle
-from sregym_env.sim.processes.flow import LATE, TURNED_AWAY, Evaluation, Visit
+from sregym_env.sim.processes.flow import LATE, TURNED_AWAY, Evaluation, Made, Visit, Way
 from sregym_env.sim.users import accepting, dialling, plane, tracking
 from sregym_env.sim.users.compiling import Outline, outline_of
 from sregym_env.sim.users.components import app_of, workload_of
@@ -31,6 +31,7 @@ from sregym_env.sim.world.history import (
     JourneyState,
     Load,
     Segment,
+    Stalled,
     deviation,
     history,
     window,
@@ -119,6 +120,7 @@ class Outcome:
     """Lines that requests write, per run of a container."""
     doomed: tuple[Doom, ...]
     settling: tuple[Settling, ...]
+    stalled: tuple[Stalled, ...]
 
 
 def look(world: SimWorld) -> None:
@@ -134,7 +136,10 @@ def look(world: SimWorld) -> None:
             world, "strained traffic", lambda: _outcome(world, _walk(world, strained=True))
         )
     probes = () if world.unread else addressing.learned(world, "blackbox", lambda: _probes(world))
-    segment = Segment(world.clock, outcome.journeys, outcome.components, outcome.loads, probes)
+    segment = Segment(
+        world.clock, outcome.journeys, outcome.components, outcome.loads, probes, outcome.stalled
+    )
+    resending.turn(world, outcome.stalled)
     previous = history(world)
     last = previous.last()
     if last is None or not last.same_as(segment):
@@ -196,7 +201,41 @@ def _outcome(world: SimWorld, walked: Walked) -> Outcome:
         _lines(evaluation),
         _doomed(evaluation),
         tuple(dict.fromkeys(world.inquiry.settling)),
+        tuple(_stalled(evaluation)),
     )
+
+
+def _stalled(evaluation: Evaluation) -> Iterator[Stalled]:
+    """The answers that are lost on their way, and of what."""
+    found: list[tuple[Visit, Made, Way]] = []
+    for visit in evaluation.visits.values():
+        if visit.rate > 0.0:
+            found += [(visit, made, way) for made in visit.made for way in made.ways if way.lost]
+    if not found:
+        return
+    kinds = {_kind(visit, made) for visit, made, _ in found}
+    calls: dict[tuple[str, ...], float] = {}
+    for visit in evaluation.visits.values():
+        for made in visit.made:
+            kind = _kind(visit, made)
+            if kind in kinds:
+                calls[kind] = calls.get(kind, 0.0) + visit.rate * made.share
+    for visit, made, way in found:
+        assert way.to is not None
+        rate, kind = visit.rate * made.share * way.share, _kind(visit, made)
+        again = visit.calls.get(way.to, 0.0) / max(made.share * way.share, 1e-9)
+        yield Stalled(
+            visit.process.key,
+            way.to[0],
+            made.call.operation,
+            rate * max(again, 1.0),
+            rate / calls[kind],
+            made.timeout,
+        )
+
+
+def _kind(visit: Visit, made: Made) -> tuple[str, ...]:
+    return (visit.process.namespace, visit.process.container, made.host, made.call.operation)
 
 
 def _wake_scalers(world: SimWorld) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from sregym_env.sim.world.plan import ClusterPlan
@@ -84,6 +85,8 @@ class MachineFigures:
     """Entries of the connection tracking table."""
     containers: tuple[ContainerFigures, ...]
     """What runs there now, in order of namespace, pod and container."""
+    tcp: Mapping[str, float] = field(default_factory=dict)
+    """What it counts of TCP, by the kernel's names (``OutSegs``, ``RetransSegs``, ``TCPTimeouts`` ...)."""
 
 
 class Figures(Protocol):

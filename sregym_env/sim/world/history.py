@@ -61,6 +61,21 @@ class Load(NamedTuple):
     """Standard deviation of the latency, seconds."""
 
 
+class Stalled(NamedTuple):
+    """Answers that are sent and never arrive, because their packets are too large for the way."""
+
+    caller: ProcessKey
+    """Who waits for them in vain."""
+    server: ProcessKey
+    operation: str
+    rate: float
+    """Per second."""
+    share: float
+    """Of the calls of this kind that the caller's container makes, on whichever pod."""
+    patience: float
+    """Seconds until the caller gives up."""
+
+
 @dataclass(frozen=True, slots=True)
 class Segment:
     """The steady state of the traffic from ``start`` until the next segment."""
@@ -71,6 +86,7 @@ class Segment:
     loads: tuple[Load, ...]
     probes: tuple[tuple[str, str, int, bool], ...] = ()
     """(namespace, Service, port, reachable): what a blackbox prober would see of the app's Services."""
+    stalled: tuple[Stalled, ...] = ()
 
     def same_as(self, other: Segment) -> bool:
         """Whether both describe the same state."""
@@ -79,6 +95,7 @@ class Segment:
             and self.loads == other.loads
             and self.components == other.components
             and self.probes == other.probes
+            and self.stalled == other.stalled
         )
 
 

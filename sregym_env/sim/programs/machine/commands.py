@@ -9,6 +9,7 @@ into the machine's files with ``chroot``.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 
 from sregym_env.cluster.streams import ExecResult
@@ -21,9 +22,10 @@ from sregym_env.shell.shell import Shell
 from sregym_env.sim.containers import pids
 from sregym_env.sim.processes.context import ProcessContext
 from sregym_env.sim.programs.image_tools import format_date
-from sregym_env.sim.programs.machine import kernel_files, records, time_service
+from sregym_env.sim.programs.machine import kernel_files, kubelet_unit, records, time_service
 from sregym_env.sim.programs.machine.records import Record
-from sregym_env.sim.world import SimWorld, wallclock
+from sregym_env.sim.programs.process_list import Row
+from sregym_env.sim.world import SimWorld, disks, wallclock
 from sregym_env.sim.world.figures import MachineFigures
 from sregym_env.sim.world.plan import KERNEL, OS_IMAGE, VERSION
 from sregym_env.sim.world.process import Process
@@ -177,14 +179,13 @@ def top(
     argv: Sequence[str],
     stdin: str,
     shell: Shell,
-    seen: Sequence[tuple[int, Process]] = (),
+    seen: Sequence[Row] = (),
+    gathered: Sequence[pids.Leak] = (),
 ) -> ExecResult:
-    """One look of ``top``: what runs in the process namespace, by its use of CPU."""
+    """One look of ``top``: what runs in the process namespace, by its use of CPU, and what that has gathered."""
     each, busybox = machine_of(ctx), ctx.image.toolbox == "busybox"
     shares, memory = _shares(each), kernel_files.memory_of(each)
-    rows = sorted(
-        ((pid, *usage(ctx, process), process) for pid, process in seen), key=lambda row: (-row[1], row[0])
-    )
+    rows = sorted(seen, key=lambda row: (-row.cores, row.pid))
     total = memory["MemTotal"]
     out = []
     if busybox:
@@ -197,13 +198,12 @@ def top(
             f"Load average: {load} {max(1, round(each.busy))}/{kernel_files.tasks(each, ctx.world, ctx.process.node)} 57",
             "  PID  PPID USER     STAT   VSZ %VSZ CPU %CPU COMMAND",
         ]
-        for pid, cores, resident, _, process in rows:
-            size = resident * 9 >> 10
+        for row in rows:
             out.append(
-                f"{pid:5d}     0 root     S    {_short(size):>5} {size * 100 // total:3d}%   {pid % each.cores} {cores * 100 / each.cores:3.0f}% {command_of(process)}"
+                f"{row.pid:5d} {row.parent:5d} {row.user:<8} S    {_short(row.size):>5} {row.size * 100 // total:3d}%   {row.pid % each.cores} "
+                f"{row.cores * 100 / each.cores:3.0f}% {row.command}"
             )
         return ExecResult("\n".join(out) + "\n")
-    gathered = [leak for _, process in seen if (leak := pids.leak_of(ctx.world, process)) is not None]
     dead = sum(int(leak.at(ctx.now())) for leak in gathered if leak.dead)
     alive = len(rows) + sum(int(leak.at(ctx.now())) for leak in gathered if not leak.dead)
     out += [
@@ -217,12 +217,12 @@ def top(
         "",
         "    PID USER      PR  NI    VIRT    RES    SHR S  %CPU  %MEM     TIME+ COMMAND",
     ]
-    for pid, cores, resident, seconds, process in rows:
-        size = resident >> 10
-        clock = f"{int(seconds) // 60}:{seconds % 60:05.2f}"
+    for row in rows:
+        size = row.resident >> 10
+        clock = f"{int(row.seconds) // 60}:{row.seconds % 60:05.2f}"
         out.append(
-            f"{pid:7d} root      20   0 {size * 9:7d} {size:6d} {size // 8:6d} S {cores * 100:5.1f} {size * 100 / total:5.1f} {clock:>9} "
-            f"{process.program if _is_entrypoint(process) else process.binary.rpartition('/')[2]}"
+            f"{row.pid:7d} {row.user:<8}  20   0 {row.size:7d} {size:6d} {size // 8:6d} S {row.cores * 100:5.1f} {size * 100 / total:5.1f} {clock:>9} "
+            f"{row.name[:15]}"
         )
     return ExecResult("\n".join(out) + "\n")
 
@@ -239,16 +239,6 @@ def usage(ctx: ProcessContext, process: Process) -> tuple[float, int, float]:
     except LookupError:
         return 0.0, process.memory, 0.0
     return found.cores, found.resident, found.cpu
-
-
-def command_of(process: Process) -> str:
-    """The command line of a process."""
-    return " ".join(process.argv) if not _is_entrypoint(process) else str(process.program)
-
-
-def _is_entrypoint(process: Process) -> bool:
-    """Whether an image's script has put a program in its own place."""
-    return bool(process.argv) and process.argv[0].endswith("docker-entrypoint.sh")
 
 
 def vmstat(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
@@ -310,8 +300,14 @@ def iostat(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -
 
 
 def _kernel_records(ctx: ProcessContext) -> tuple[list[Record], MachineFigures]:
-    each, node = machine_of(ctx), ctx.process.node
-    return records.kernel(ctx.world, node, each.booted, kernel_release(ctx.world, node), each.memory), each
+    each = machine_of(ctx)
+    return _said_by_kernel(ctx, each.booted, each), each
+
+
+def _said_by_kernel(ctx: ProcessContext, booted: int, each: MachineFigures) -> list[Record]:
+    """What the kernel has said since a boot."""
+    node = ctx.process.node
+    return records.kernel(ctx.world, node, booted, kernel_release(ctx.world, node), each.memory)
 
 
 def dmesg(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
@@ -346,7 +342,7 @@ def dmesg(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) ->
 
 _JOURNAL_LONG = {
     "unit": "u:", "dmesg": "k", "lines": "n:", "reverse": "r", "follow": "f", "since": "S:", "until": "U:", "no-pager": "P", "output": "o:",
-    "priority": "p:", "grep": "g:", "boot": "b", "quiet": "q", "utc": "Z", "pager-end": "e", "catalog": "x", "all": "a", "no-hostname": "H",
+    "priority": "p:", "grep": "g:", "boot": "b::", "quiet": "q", "list-boots": "L", "utc": "Z", "pager-end": "e", "catalog": "x", "all": "a", "no-hostname": "H",
 }  # fmt: skip
 _PRIORITIES = ("emerg", "alert", "crit", "err", "warning", "notice", "info", "debug")
 
@@ -354,7 +350,7 @@ _PRIORITIES = ("emerg", "alert", "crit", "err", "warning", "notice", "info", "de
 def journalctl(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
     """The machine's journal: kernel, kubelet and containerd."""
     try:
-        given, operands = options(list(argv[1:]), "u:kn:rfS:U:Po:p:g:bqZexaH", _JOURNAL_LONG)
+        given, operands = options(_of_boot(argv[1:]), "u:kn:rfS:U:Po:p:g:b::qZexaHL", _JOURNAL_LONG)
     except UsageError as error:
         return _failed(f"journalctl: {error}\n")
     units = [value.removesuffix(".service") for name, value in given if name == "u"]
@@ -363,16 +359,35 @@ def journalctl(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shel
         return _failed(f"Failed to add match '{operands[0]}': Invalid argument\n")
     world, node = ctx.world, ctx.process.node
     kernel, each = _kernel_records(ctx)
+    runs = kubelet_unit.boot_ids(world, node)
+    wanted_run = None
+    if "b" in flags or ("k" in flags and "L" not in flags):
+        wanted_run = _run_of(runs, flags.get("b", ""))
+        if wanted_run is None:
+            return _failed(
+                f"Data from the specified boot ({flags['b']}) is not available: No such boot ID in journal\n"
+            )
+        if wanted_run < len(runs) - 1:
+            kernel = _said_by_kernel(ctx, runs[wanted_run][0], each)
+    daemons = (
+        ()
+        if "k" in flags
+        else (*records.daemons(world, node), *time_service.journal(world, node, each.booted))
+    )
+    if "L" in flags:
+        before = [_said_by_kernel(ctx, begin, each) for begin, _ in runs[:-1]]
+        return ExecResult(
+            _boots(ctx, runs, [*daemons, *kernel, *(record for said in before for record in said)])
+        )
     if "k" in flags:
         found = kernel
     else:
-        daemons = (
-            *records.daemons(world, node),
-            *time_service.journal(world, node, each.booted),
-        )
         found = sorted([*(() if units else kernel), *daemons], key=lambda record: record.time)
         wanted = {"chrony" if unit in time_service.NAMES else unit for unit in units}
         found = [record for record in found if not units or record.unit in wanted]
+    if wanted_run is not None:
+        begin, end = runs[wanted_run][0], _ended(runs, wanted_run)
+        found = [record for record in found if record.time >= begin and (end is None or record.time < end)]
     found = records.as_written(world, node, (record for record in found if record.time <= ctx.now()))
     now = ctx.wall()
     for name in ("S", "U"):
@@ -416,6 +431,67 @@ def journalctl(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shel
     return ExecResult(
         "".join(journal_line(record, ctx.process.node, flags.get("o", "short")) for record in found)
     )
+
+
+def syslog(ctx: ProcessContext, *, kernel: bool) -> str:
+    """What a syslog daemon has written since the machine has booted: of the kernel, and of all."""
+    world, node = ctx.world, ctx.process.node
+    said, each = _kernel_records(ctx)
+    if not kernel:
+        since = each.booted
+        said = [*said, *records.daemons(world, node), *time_service.journal(world, node, since)]
+        said = [record for record in said if record.time >= since]
+    found = records.as_written(
+        world, node, sorted((r for r in said if r.time <= world.clock), key=lambda record: record.time)
+    )
+    effort.spend(LINE_EFFORT * len(found))
+    return "".join(journal_line(record, node, "short") for record in found)
+
+
+def _of_boot(words: Sequence[str]) -> list[str]:
+    """A command line in which the value of ``-b`` stands with it."""
+    found: list[str] = []
+    for word in words:
+        if found and _ASKS_BOOT.fullmatch(found[-1]) and _BOOT.fullmatch(word):
+            found[-1] += f"={word}" if found[-1] == "--boot" else word
+        else:
+            found.append(word)
+    return found
+
+
+_ASKS_BOOT = re.compile(r"-[A-Za-z]*b|--boot")
+_BOOT = re.compile(r"[-+]?\d{1,6}|[0-9a-f]{32}|all", re.ASCII)
+
+
+def _run_of(runs: Sequence[tuple[int, str]], asked: str) -> int | None:
+    """Which run of a machine somebody means: by how many before the last, by its number from the first, or by its identifier."""
+    for at, (_, identity) in enumerate(runs):
+        if asked == identity.replace("-", ""):
+            return at
+    if not re.fullmatch(r"[-+]?\d{0,6}", asked, re.ASCII):
+        return None
+    number = int(asked or "0")
+    at = number - 1 if number > 0 else len(runs) - 1 + number
+    return at if 0 <= at < len(runs) else None
+
+
+def _ended(runs: Sequence[tuple[int, str]], at: int) -> int | None:
+    return runs[at + 1][0] if at + 1 < len(runs) else None
+
+
+def _boots(ctx: ProcessContext, runs: Sequence[tuple[int, str]], said: Sequence[Record]) -> str:
+    """``journalctl --list-boots``."""
+    world, node = ctx.world, ctx.process.node
+    lines = ["IDX BOOT ID                          FIRST ENTRY                 LAST ENTRY                 "]
+    for at, (begin, identity) in enumerate(runs):
+        end = _ended(runs, at)
+        told = [each.time for each in said if begin <= each.time < (ctx.now() + 1 if end is None else end)]
+        first, last = (
+            format_date(wallclock.shown(world, node, time), "%a %Y-%m-%d %T UTC")
+            for time in (begin, max(told, default=begin))
+        )
+        lines.append(f"{at - len(runs) + 1:3d} {identity.replace('-', '')} {first} {last}")
+    return "\n".join(lines) + "\n"
 
 
 def journal_line(record: Record, node: str, form: str) -> str:
@@ -588,9 +664,10 @@ def sockets(ctx: ProcessContext, count: int, closed: int = 0) -> ExecResult:
 def lsblk(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
     """The disks: what the machine starts from, and the one with its files."""
     size = f"{machine_of(ctx).disk / 1024**3:.0f}G"
+    small = f"{disks.BOOT_DISK_SIZE >> 30}G"
     rows = (
-        ("nvme0n1", "259:2", "8G", "disk", ""), ("└─nvme0n1p1", "259:3", "8G", "part", "/boot"),
-        ("nvme1n1", "259:0", size, "disk", ""), ("└─nvme1n1p1", "259:1", size, "part", "/"),
+        (disks.BOOT_DISK, "259:2", small, "disk", ""), (f"└─{disks.BOOT_DISK}p1", "259:3", small, "part", disks.BOOT.path),
+        (disks.ROOT_DISK, "259:0", size, "disk", ""), (f"└─{disks.ROOT_DISK}p1", "259:1", size, "part", disks.ROOT.path),
     )  # fmt: skip
     width = max(5, len(size))
     lines = [f"NAME        MAJ:MIN RM {'SIZE':>{width}} RO TYPE MOUNTPOINTS"]
@@ -599,14 +676,30 @@ def lsblk(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) ->
     return ExecResult("\n".join(lines) + "\n")
 
 
+def lscpu(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
+    """``lscpu``: the processors, as /proc/cpuinfo tells of them."""
+    cores = machine_of(ctx).cores
+    each = max(1, cores // 2)
+    rows = (
+        ("Architecture:", "x86_64"), ("  CPU op-mode(s):", "32-bit, 64-bit"), ("  Byte Order:", "Little Endian"),
+        ("CPU(s):", str(cores)), ("  On-line CPU(s) list:", f"0-{cores - 1}" if cores > 1 else "0"), ("Vendor ID:", "GenuineIntel"),
+        ("  Model name:", "Intel(R) Xeon(R) Platinum 8375C CPU @ 2.90GHz"), ("    CPU family:", "6"), ("    Model:", "106"),
+        ("    Thread(s) per core:", str(cores // each)), ("    Core(s) per socket:", str(each)), ("    Socket(s):", "1"),
+        ("    Stepping:", "6"), ("    BogoMIPS:", "5799.99"), ("Virtualization features:", ""), ("  Hypervisor vendor:", "KVM"),
+        ("  Virtualization type:", "full"), ("NUMA:", ""), ("  NUMA node(s):", "1"),
+        ("  NUMA node0 CPU(s):", f"0-{cores - 1}" if cores > 1 else "0"),
+    )  # fmt: skip
+    return ExecResult("".join(f"{name:<25}{value}".rstrip() + "\n" for name, value in rows))
+
+
 TOOLS: Mapping[str, Tool] = {
-    "free": free, "uptime": uptime, "dmesg": dmesg, "vmstat": vmstat, "iostat": iostat, "journalctl": journalctl, "systemctl": systemctl,
+    "lscpu": lscpu, "free": free, "uptime": uptime, "dmesg": dmesg, "vmstat": vmstat, "iostat": iostat, "journalctl": journalctl, "systemctl": systemctl,
     "smartctl": smartctl, "lsblk": lsblk, "kubelet": kubelet,
 }  # fmt: skip
 """Commands by name; ``top`` needs to know what is to be seen (:func:`top`)."""
 
 ON_MACHINES = frozenset(
-    "kubelet pgrep dmesg journalctl systemctl timedatectl chronyc hwclock crictl vmstat ss netstat ip iptables iptables-save sysctl conntrack lsblk curl".split()
+    "kubelet pgrep dmesg journalctl systemctl timedatectl chronyc hwclock crictl vmstat ss netstat ip iptables iptables-save sysctl conntrack lsblk lscpu curl ping nstat ethtool".split()
 )
 _EXTRA = frozenset(("iostat", "smartctl"))
 

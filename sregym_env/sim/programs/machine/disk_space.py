@@ -3,33 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 from sregym_env.cluster.streams import ExecResult
 from sregym_env.shell.commands.arguments import UsageError, options
 from sregym_env.shell.shell import Shell
 from sregym_env.sim.processes.context import ProcessContext
-from sregym_env.sim.programs.machine.commands import machine_of
-
-_DISK = "/dev/nvme1n1p1"
-_MEMORY = 65_536
-"""Kilobytes of a file system in memory."""
-_PER_INODE = 16
-"""Kilobytes of a disk for each inode that its file system was made with."""
-_PER_FILE = 45
-"""Kilobytes of what is on it for each file."""
-
-
-class _Mounted(NamedTuple):
-    device: str
-    path: str
-    size: int
-    """Kilobytes, and of those the ones that are free."""
-    left: int
-
-    @property
-    def kind(self) -> str:
-        return "ext4" if self.device == _DISK else self.device
+from sregym_env.sim.programs.machine import mounts
+from sregym_env.sim.programs.machine.mounts import Mounted
+from sregym_env.sim.world import disks
 
 
 def df(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
@@ -50,28 +31,26 @@ def df(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> Ex
     return ExecResult(_gnu(_asked(ctx, operands, shell), dict(given)))
 
 
-def _asked(ctx: ProcessContext, operands: Sequence[str], shell: Shell) -> list[_Mounted]:
-    """What is mounted, or what holds these paths."""
-    each, mounts = machine_of(ctx), ctx.process.mounts
-    rows = [("overlay", "/"), ("tmpfs", "/dev"), (_DISK, "/etc/hosts")]
-    if not ctx.process.namespace:
-        rows, mounts = [(_DISK, "/"), ("tmpfs", "/run")], ()
-    rows += [(_DISK, m.path) for m in mounts if m.kind in ("pvc", "hostpath", "emptydir")]
-    rows += [("tmpfs", m.path) for m in mounts if m.kind in ("secret", "projected")]
+def _asked(ctx: ProcessContext, operands: Sequence[str], shell: Shell) -> list[Mounted]:
+    """What is mounted and holds anything, or what holds these paths."""
+    rows = mounts.measured(ctx)
     wanted = [shell.resolve(word) for word in operands]
     if wanted:
         holding = [
-            max((row for row in rows if _holds(row[1], path)), key=lambda row: len(row[1])) for path in wanted
+            max((row for row in rows if _holds(row.path, path)), key=lambda row: len(row.path))
+            for path in wanted
         ]
         rows = list(dict.fromkeys(holding))
-    disk = (each.disk >> 10, each.disk_free >> 10)
-    return [
-        _Mounted(device, path, *((_MEMORY, _MEMORY) if device == "tmpfs" else disk)) for device, path in rows
-    ]
+    return rows
 
 
 def _holds(root: str, path: str) -> bool:
     return root == "/" or path == root or path.startswith(root.rstrip("/") + "/")
+
+
+def _kilobytes(row: Mounted) -> tuple[int, int, int]:
+    """How large it is, how much of it is in use, and how much there is for anybody."""
+    return row.size >> 10, (row.size - row.free) >> 10, row.available >> 10
 
 
 def _share(used: int, left: int) -> int:
@@ -82,18 +61,18 @@ def _share(used: int, left: int) -> int:
 # --- busybox ------------------------------------------------------------------------------------------
 
 
-def _busybox(rows: Sequence[_Mounted], *, human: bool) -> str:
+def _busybox(rows: Sequence[Mounted], *, human: bool) -> str:
     lines = [
         "Filesystem                Size      Used Available Use% Mounted on"
         if human
         else "Filesystem           1K-blocks      Used Available Use% Mounted on"
     ]
     for row in rows:
-        used = row.size - row.left
-        cells = [_short(n) if human else str(n) for n in (row.size, used, row.left)]
+        size, used, left = _kilobytes(row)
+        cells = [_short(n) if human else str(n) for n in (size, used, left)]
         width = 22 if human else 21
         lines.append(
-            f"{row.device:<{width}}{cells[0]:>9}{cells[1]:>10}{cells[2]:>10}{_share(used, row.left):>4}% {row.path}"
+            f"{row.device:<{width}}{cells[0]:>9}{cells[1]:>10}{cells[2]:>10}{_share(used, left):>4}% {row.path}"
         )
     return "\n".join(lines) + "\n"
 
@@ -111,7 +90,7 @@ _LEAST = {"Filesystem": 14, "Type": 4, "Mounted on": 0}
 """Least widths of columns; the others are as wide as their heads, and five at least."""
 
 
-def _gnu(rows: Sequence[_Mounted], flags: Mapping[str, str]) -> str:
+def _gnu(rows: Sequence[Mounted], flags: Mapping[str, str]) -> str:
     table = [_heads(flags), *(_cells(row, flags) for row in rows)]
     least = [_LEAST.get(head, 4 if head.endswith("%") else 5) for head in table[0]]
     widths = [
@@ -141,14 +120,11 @@ def _heads(flags: Mapping[str, str]) -> list[str]:
     return ["Filesystem", *(["Type"] if "T" in flags else []), *middle, "Mounted on"]
 
 
-def _cells(row: _Mounted, flags: Mapping[str, str]) -> list[str]:
-    used, left = row.size - row.left, row.left
-    numbers = (row.size, used, left)
+def _cells(row: Mounted, flags: Mapping[str, str]) -> list[str]:
+    numbers = _kilobytes(row)
     if "i" in flags:
-        made = row.size // _PER_INODE
-        used = used // _PER_FILE if row.device != "tmpfs" else 1
-        left = made - used
-        numbers = (made, used, left)
+        made, taken = row.size // disks.PER_INODE, (row.size - row.free) // disks.PER_FILE
+        numbers = (made, taken, made - taken)
     human = "h" in flags or "H" in flags
     step = 1000 if "H" in flags else 1024
     shown = [
@@ -157,7 +133,7 @@ def _cells(row: _Mounted, flags: Mapping[str, str]) -> list[str]:
         else str(-(-n // 1024) if "m" in flags and "i" not in flags else n)
         for n in numbers
     ]
-    share = f"{_share(used, left)}%"
+    share = f"{_share(*numbers[1:])}%"
     return [row.device, *([row.kind] if "T" in flags else []), *shown, share, row.path]
 
 

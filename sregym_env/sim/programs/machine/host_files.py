@@ -7,7 +7,7 @@ looks; what was written over them or removed (``world.volumes``) stays as it was
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache, partial
 from typing import Any
 
@@ -29,7 +29,7 @@ from sregym_env.sim.containers import node_files
 from sregym_env.sim.network import pki
 from sregym_env.sim.processes import lifecycle
 from sregym_env.sim.processes.context import ProcessContext
-from sregym_env.sim.programs.machine import kubelet_unit, runtime
+from sregym_env.sim.programs.machine import commands, kubelet_unit, runtime
 from sregym_env.sim.programs.machine.commands import LINE_EFFORT, kubelet_version
 from sregym_env.sim.world import SimWorld, wallclock
 from sregym_env.sim.world.logs import Line, single, stamps
@@ -84,10 +84,15 @@ def _entries(ctx: ProcessContext, prefix: str, times: _Times, tools: frozenset[s
     found: dict[str, Entry] = {}
     if _meet(prefix, "etc/kubernetes"):
         found |= _of_kubernetes(ctx.world, ctx.process.node, times)
+    if _meet(prefix, "etc"):
+        found["etc/machine-id"] = FileEntry(
+            f"{kubelet_unit.machine_id(ctx.world, ctx.process.node)}\n".encode(), 0o444
+        )
     if _meet(prefix, "usr/bin"):
         found.update(_binaries(tools, kubelet_version(ctx.world, ctx.process.node), times.system))
     if _meet(prefix, "var/log"):
         found |= _logs(ctx, times)
+        found |= _of_syslog(ctx, times)
     return found
 
 
@@ -225,6 +230,43 @@ def _logs(ctx: ProcessContext, times: _Times) -> dict[str, Entry]:
     return found
 
 
+_SYSLOGS = {"Ubuntu": ("syslog", "kern.log"), "Rocky": ("messages", ""), "Amazon": ("messages", "")}
+"""Where systems that have a syslog daemon beside the journal keep all that is said, and what their kernel says; others have none."""
+_RECORDS = {"wtmp": 3072, "btmp": 384, "lastlog": 292_292}
+"""Bytes of what is noted of logins."""
+
+
+def _of_syslog(ctx: ProcessContext, times: _Times) -> dict[str, Entry]:
+    """What a machine's daemons and its kernel have said, in the journal and where there is a syslog."""
+    world, node = ctx.world, ctx.process.node
+    found: dict[str, Entry] = {}
+    for name, size in _RECORDS.items():
+        when = kubelet_unit.booted(world, node) if name == "wtmp" else times.system
+        found[f"var/log/{name}"] = FileEntry(encoded(bulk.text(size, when)), 0o664, when / SECOND)
+    journal = f"var/log/journal/{kubelet_unit.machine_id(world, node)}/system.journal"
+    found[journal] = FileEntry(encoded(bulk.text(_JOURNAL, world.clock)), 0o640, world.clock / SECOND)
+    every, kernel = _SYSLOGS.get(node_files.setup(world, node).os_image.partition(" ")[0], ("", ""))
+    for path, alone in ((every, False), (kernel, True)):
+        if path:
+            text = partial(commands.syslog, ctx, kernel=alone)
+            found[f"var/log/{path}"] = GrowingEntry(
+                text, partial(_bytes, text), partial(_written_now, world, node), 0o640
+            )
+    return found
+
+
+_JOURNAL = 48 << 20
+"""Bytes of a journal, about."""
+
+
+def _bytes(text: Callable[[], str]) -> int:
+    return len(text().encode())
+
+
+def _written_now(world: SimWorld, node: str) -> float:
+    return wallclock.shown(world, node, world.clock) / SECOND
+
+
 def _log(world: SimWorld, node: str, key: tuple[str, str], number: int, made: int) -> GrowingEntry:
     """One log as the runtime writes it: each line with its time and stream."""
     return GrowingEntry(
@@ -344,7 +386,8 @@ class _Times:
 
 _JOINED = -14 * SECOND
 _AFTER: Mapping[str, int] = {
-    "etc/hostname": -95 * SECOND, "etc/hosts": -95 * SECOND, "etc/containerd": -70 * SECOND, "etc/default/kubelet": -52 * SECOND,
+    "etc/sysctl.d": -72 * SECOND, "etc/modules-load.d": -72 * SECOND,
+    "etc/hostname": -95 * SECOND, "etc/hosts": -95 * SECOND, "etc/machine-id": -95 * SECOND, "etc/containerd": -70 * SECOND, "etc/default/kubelet": -52 * SECOND,
     "etc/default": -52 * SECOND, "etc/kubernetes/pki": -24 * SECOND, "etc/kubernetes/manifests": -18 * SECOND,
     "etc/kubernetes": -12 * SECOND, "var/lib/kubelet/pods": SECOND, "var/lib/kubelet": _JOINED, "var/lib/calico": 40 * SECOND,
     "etc/cni/net.d": 40 * SECOND, "etc/cni": -60 * SECOND, "var/lib": -60 * SECOND, "var/lib/containerd": -60 * SECOND, "etc": -12 * SECOND,

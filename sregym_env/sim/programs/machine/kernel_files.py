@@ -16,6 +16,8 @@ from sregym_env.runtime.streams import keyed_bits
 from sregym_env.sim.containers import pids
 from sregym_env.sim.containers.accounts import ROOT, Account
 from sregym_env.sim.network import conntrack
+from sregym_env.sim.programs.machine import kubelet_unit
+from sregym_env.sim.programs.process_list import Row
 from sregym_env.sim.world import SimWorld
 from sregym_env.sim.world.figures import ContainerFigures, MachineFigures
 from sregym_env.sim.world.kernels import build_of
@@ -38,10 +40,20 @@ _SETTINGS = {
     "fs/nr_open": "1048576",
     "kernel/dmesg_restrict": "1",
     "kernel/panic": "10",
+    "net/bridge/bridge-nf-call-ip6tables": "1",
+    "net/bridge/bridge-nf-call-iptables": "1",
+    "net/core/netdev_max_backlog": "1000",
+    "net/core/rmem_max": "212992",
     "net/core/somaxconn": "4096",
+    "net/core/wmem_max": "212992",
+    "net/ipv4/ip_forward": "1",
     "net/ipv4/ip_local_port_range": "32768\t60999",
     "net/ipv4/ip_unprivileged_port_start": "1024",
     "net/ipv4/tcp_fin_timeout": "60",
+    "net/ipv4/tcp_mtu_probing": "0",
+    "net/ipv4/tcp_retries2": "15",
+    "net/ipv4/tcp_rmem": "4096\t131072\t6291456",
+    "net/ipv4/tcp_wmem": "4096\t16384\t4194304",
     "net/ipv4/tcp_keepalive_time": "7200",
     "net/ipv4/tcp_max_syn_backlog": "4096",
     "net/ipv4/tcp_syncookies": "1",
@@ -201,6 +213,7 @@ def of_machine(figures: Callable[[], MachineFigures], world: SimWorld, node: str
         "sys/net/netfilter/nf_conntrack_count": of(lambda each: f"{each.connections}\n"),
         "sys/net/netfilter/nf_conntrack_max": lambda: f"{conntrack.most(world, node)}\n",
         "sys/kernel/osrelease": lambda: kernel + "\n",
+        "sys/kernel/random/boot_id": lambda: f"{kubelet_unit.boot_ids(world, node)[-1][1]}\n",
         **{
             f"sys/{name.replace('.', '/')}": partial(_setting, world, node, name)
             for name in (pids.PID_MAX, pids.THREADS_MAX)
@@ -248,12 +261,16 @@ def tasks(each: MachineFigures, world: SimWorld, node: str) -> int:
     return pids.SYSTEM + others + int(pids.gathered(world, node))
 
 
+def newest_pid(time: int, most: int) -> int:
+    """The number of the process that was started last at an instant, of up to ``most``: they are given in turn, and from 300 on again
+    when there are none left."""
+    newest = 4000 + (time // SECOND) % 3_900_000
+    return newest if newest < most else 300 + newest % max(most - 300, 1)
+
+
 def _loadavg(world: SimWorld, node: str, each: MachineFigures) -> str:
     running = max(1, round(each.busy))
-    # Numbers are given in turn, and from 300 on again when there are none left.
-    most = pids.setting(world, node, pids.PID_MAX)
-    newest = 4000 + (world.clock // SECOND) % 3_900_000
-    newest = newest if newest < most else 300 + newest % (most - 300)
+    newest = newest_pid(world.clock, pids.setting(world, node, pids.PID_MAX))
     count = tasks(each, world, node)
     return " ".join(f"{load:.2f}" for load in each.load) + f" {running}/{count} {newest}\n"
 
@@ -321,17 +338,26 @@ def _diskstats(each: MachineFigures) -> str:
     return f" 259       0 nvme1n1 {row} 0 0 0 0 0 0\n 259       1 nvme1n1p1 {row} 0 0 0 0 0 0\n"
 
 
-def of_process(figures: Callable[[], ContainerFigures], process: Process, runs: Account = ROOT) -> Late:
-    """What /proc says of one process: names below /proc/PID."""
+def of_process(
+    figures: Callable[[], ContainerFigures],
+    process: Process,
+    pid: int = 1,
+    parent: int = 0,
+    scope: str = "",
+    threads: Callable[[], int] | None = None,
+    name: str = "",
+    runs: Account = ROOT,
+) -> Late:
+    """What /proc says of one process: names below /proc/PID. ``scope``: its control group as the machine sees it."""
 
     def status() -> str:
         each = figures()
         resident = each.resident >> 10
-        count = pids.own(process)
+        count = pids.own(process) if threads is None else threads()
         switched = int(each.cpu * 900)
         uids, gids = (f"\t{number}" * 4 for number in (runs.uid, runs.gid))
         return (
-            f"Name:\t{process.binary.rpartition('/')[2][:15]}\nUmask:\t0022\nState:\tS (sleeping)\nTgid:\t1\nNgid:\t0\nPid:\t1\nPPid:\t0\n"
+            f"Name:\t{(name or process.binary.rpartition('/')[2])[:15]}\nUmask:\t0022\nState:\tS (sleeping)\nTgid:\t{pid}\nNgid:\t0\nPid:\t{pid}\nPPid:\t{parent}\n"
             f"TracerPid:\t0\nUid:{uids}\nGid:{gids}\nFDSize:\t64\n"
             f"VmPeak:\t{resident * 9:8d} kB\nVmSize:\t{resident * 9:8d} kB\nVmHWM:\t{resident:8d} kB\nVmRSS:\t{resident:8d} kB\n"
             f"RssAnon:\t{int(resident * 0.86):8d} kB\nRssFile:\t{resident - int(resident * 0.86):8d} kB\nVmSwap:\t       0 kB\n"
@@ -342,8 +368,29 @@ def of_process(figures: Callable[[], ContainerFigures], process: Process, runs: 
     return {
         "limits": partial(_limits, process.open_files),
         "status": status,
-        "cgroup": partial(_text, "0::/\n"),
+        "cgroup": partial(_text, f"0::/{scope}\n"),
     }
+
+
+def status_of(row: Row) -> str:
+    """/proc/PID/status of a process of which no more is known than ``ps`` tells."""
+    resident = row.resident >> 10
+    return (
+        f"Name:\t{row.name[:15]}\nUmask:\t0022\nState:\tS (sleeping)\nTgid:\t{row.pid}\nNgid:\t0\nPid:\t{row.pid}\nPPid:\t{row.parent}\n"
+        f"TracerPid:\t0\nUid:{f'\t{row.uid}' * 4}\nFDSize:\t64\nVmSize:\t{row.size:8d} kB\nVmRSS:\t{resident:8d} kB\nThreads:\t{row.threads}\n"
+    )
+
+
+def limits_of_daemon() -> str:
+    """/proc/PID/limits of one of a machine's daemons."""
+    return _limits(1_048_576)
+
+
+def oom_score_adj(world: SimWorld, process: Process) -> str:
+    """/proc/PID/oom_score_adj, as the kubelet sets it."""
+    pod = world.store.get("pods", process.namespace, process.pod) or {}
+    quality = (pod.get("status") or {}).get("qosClass", "")
+    return f"{ {'Guaranteed': -997, 'BestEffort': 1000}.get(quality, 996) }\n"
 
 
 def _limits(open_files: int = 0) -> str:

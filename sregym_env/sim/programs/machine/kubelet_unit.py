@@ -135,6 +135,40 @@ def first_booted(world: SimWorld, node: str) -> int:
     return parse_rfc3339(found["metadata"]["creationTimestamp"]) - FIRST_BOOT
 
 
+def new_boot_id(world: SimWorld, node: str, since: int | None = None) -> str:
+    """The kernel's identifier of a machine's present run, or of that which began at an instant, as it was when that began."""
+    since = world.memory.get(f"{BOOTED}{node}") if since is None else since
+    return world.plan.identity("boot", node) if since is None else world.plan.identity("boot", since, node)
+
+
+def boot_ids(world: SimWorld, node: str) -> list[tuple[int, str]]:
+    """(when it began, the kernel's identifier) of a machine's runs that are remembered, oldest first; the last one's is what its
+    kubelet has told, once it has."""
+    known = boots(world, node)
+    found = [(time, new_boot_id(world, node, time)) for time in known]
+    if len(known) < BOOTS_KEPT:
+        found.insert(0, (first_booted(world, node), world.plan.identity("boot", node)))
+    told = _told(world, node, "bootID")
+    if told and f"{UNTOLD}{node}" not in world.memory:
+        found[-1] = (found[-1][0], told)
+    return found
+
+
+def machine_id(world: SimWorld, node: str) -> str:
+    """What stands in a machine's /etc/machine-id."""
+    return _told(world, node, "machineID") or world.plan.identity("machine", node).replace("-", "")
+
+
+def system_uuid(world: SimWorld, node: str) -> str:
+    """What a machine's firmware calls it."""
+    return _told(world, node, "systemUUID") or world.plan.identity("system", node)
+
+
+def _told(world: SimWorld, node: str, field: str) -> str:
+    found = world.store.get("nodes", "", node) or {}
+    return str(((found.get("status") or {}).get("nodeInfo") or {}).get(field) or "")
+
+
 def boot(world: SimWorld, node: str) -> None:
     """The machine has booted: what is enabled is started."""
     time = world.now() - AFTER_BOOT

@@ -2,37 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
 from sregym_env.cluster.streams import LONGEST_COMMAND, ExecResult
-from sregym_env.kube.durations import rfc3339
 from sregym_env.runtime import bulk
-from sregym_env.runtime.clock import SECOND
 from sregym_env.runtime.streams import keyed_bits
-from sregym_env.shell.files import Files
+from sregym_env.shell.files import LateFiles
 from sregym_env.shell.shell import Shell, ShellCommand
-from sregym_env.sim.containers import node_files, pids
-from sregym_env.sim.network import addressing, conntrack
+from sregym_env.sim.containers import node_files
+from sregym_env.sim.network import addressing
 from sregym_env.sim.programs import consoles, toolbox, visits
-from sregym_env.sim.programs.image_tools import format_date
 from sregym_env.sim.programs.machine import (
-    commands,
     daemons,
     disk_space,
-    host_files,
-    kernel_files,
     kubelet_unit,
-    records,
-    time_service,
-    time_tools,
-    tracked,
+    units,
 )
 from sregym_env.sim.programs.machine.system import SYSTEM, OnMachine
 from sregym_env.sim.programs.visits import Visit
-from sregym_env.sim.world import SimWorld, wallclock
-from sregym_env.sim.world.figures import read_only
+from sregym_env.sim.world import SimWorld
 from sregym_env.sim.world.process import Mount, Process
 
 UNREACHED = 3.0
@@ -68,7 +58,6 @@ def run(
     ctx = OnMachine(world, _process(world, node))
     visit = _Stay(ctx, advance, min(limit, LONGEST_COMMAND))
     shell = _shell(visit)
-    before = shell.files.tree()
     # What is typed into a login without a command is read as a script.
     words = ["bash", "-c", command] if command else ["bash", "-s"]
     result = visit.after(shell.call(words, stdin))
@@ -81,7 +70,7 @@ def run(
             for stream, text in result.chunks
         )
         result = replace(result, stderr=consoles.in_line_one(result.stderr, command), chunks=chunks)
-    complaints = _save(world, node, shell, before)
+    complaints = toolbox.save_machine(ctx, shell)
     return result.then(complaints, result.exit_code) if complaints else result
 
 
@@ -111,27 +100,15 @@ def _process(world: SimWorld, node: str) -> Process:
 def _shell(visit: Visit) -> Shell:
     ctx = visit.ctx
     world, node = ctx.world, ctx.process.node
-    files = Files(mtime=visit.wall)
-    files.add(
-        {f"/{path}": text for path, text in node_files.present(world, node).items() if isinstance(text, str)}
-    )
-    late = kernel_files.of_machine(
-        partial(commands.machine_of, ctx), world, node, commands.kernel_release(world, node)
-    )
-    files.add_late(toolbox.of_host(ctx, "", late))
-    files.add_directories(("/root", "/tmp", "/proc"))
-    host_files.lay(ctx, files, "", tools=toolbox.machine_tools(ctx))
     own: dict[str, ShellCommand] = {
         **toolbox.on_machine(visit),
-        "systemctl": partial(_systemctl, visit),
-        "service": partial(_service, visit),
+        **units.own(visit),
         "sudo": _sudo,
-        "reboot": partial(_reboot, visit),
         "ps": partial(_ps, visit),
         "df": partial(_df, visit),
     }
     return Shell(
-        files,
+        LateFiles(partial(toolbox.lay_machine, ctx), mtime=visit.wall),
         own,
         env={**toolbox.environment(ctx), "HOME": "/root", "USER": "root"},
         cwd="/root",
@@ -142,42 +119,6 @@ def _shell(visit: Visit) -> Shell:
     )
 
 
-def _save(world: SimWorld, node: str, shell: Shell, before: Mapping[str, str]) -> str:
-    """Keep what was written on the machine; complaints where nothing can be."""
-    after = shell.files.tree()
-    changed = [
-        path
-        for path in sorted({*after, *before})
-        if after.get(path) != before.get(path) and not path.startswith(("/proc/", "/sys/", "/dev/"))
-    ]
-    complaints = ""
-    if read_only(node) in world.memory:
-        complaints = "".join(
-            f"bash: {path}: Read-only file system\n" for path in changed if not path.startswith("/run/")
-        )
-        changed = [path for path in changed if path.startswith("/run/")]
-    for path in changed:
-        node_files.put(world, node, path.lstrip("/"), after.get(path))
-    if changed:
-        kubelet_unit.edited(world, node)
-    for name in (conntrack.SETTING, *pids.RANGES):
-        setting = "/proc/sys/" + name.replace(".", "/")
-        if after.get(setting) != before.get(setting):
-            tracked.write(OnMachine(world, _process(world, node)), name, after.get(setting) or "")
-    return complaints
-
-
-def keep(visit: Visit, shell: Shell) -> None:
-    """Have what was written so far on the machine, before a unit reads it."""
-    world, node = visit.ctx.world, visit.ctx.process.node
-    if read_only(node) in world.memory:
-        return
-    for path in (node_files.CONFIG, node_files.FLAGS, node_files.EXTRA, time_service.MASK):
-        text = shell.files.text(f"/{path}")
-        if text != node_files.text_of(world, node, path):
-            node_files.put(world, node, path, text)
-
-
 def _df(visit: Visit, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
     """``df``, after what this login has removed so far."""
     world, node = visit.ctx.world, visit.ctx.process.node
@@ -185,9 +126,6 @@ def _df(visit: Visit, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResu
         if bulk.counted(text) and shell.files.bytes_of(f"/{path}") is None:
             node_files.put(world, node, path, None)
     return disk_space.df(visit.ctx, argv, stdin, shell)
-
-
-# --- systemd ------------------------------------------------------------------------------------------
 
 
 def _sudo(argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
@@ -206,12 +144,6 @@ def _sudo(argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
     return shell.call(words, stdin)
 
 
-def _reboot(visit: Visit, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
-    world = visit.ctx.world
-    world.after(SECOND, kubelet_unit.REBOOT, visit.ctx.process.node)
-    return ExecResult()
-
-
 def _ps(visit: Visit, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
     """``ps``: the daemons, and the main processes of the containers."""
     ctx = visit.ctx
@@ -219,249 +151,3 @@ def _ps(visit: Visit, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResu
     own = max((pid for pid, _ in others), default=2000) + 17
     rows = [*daemons.rows(ctx), *toolbox.process_rows(ctx, own, argv, parent=1)]
     return toolbox.list_processes(ctx, argv, rows)
-
-
-def _service(visit: Visit, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
-    """``service NAME VERB``."""
-    if len(argv) < 3:
-        return ExecResult(
-            stderr="Usage: service < option > | --status-all | [ service_name [ command | --full-restart ] ]\n",
-            exit_code=1,
-        )
-    return _systemctl(visit, ["systemctl", argv[2], argv[1]], stdin, shell)
-
-
-_UNITS = ("kubelet", "containerd")
-_ACTIVE = {"running": "active", "failing": "activating", "stopped": "inactive"}
-_ACTS = frozenset(
-    "start stop restart try-restart reload reload-or-restart kill enable disable mask unmask".split()
-)
-
-
-def _systemctl(visit: Visit, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
-    """``systemctl`` for the units that matter here: kubelet and containerd."""
-    words = [word for word in argv[1:] if not word.startswith("-")]
-    options = {word for word in argv[1:] if word.startswith("-")}
-    verb = words[0] if words else "list-units"
-    names = [word.removesuffix(".service") for word in words[1:]]
-    world, node = visit.ctx.world, visit.ctx.process.node
-    if verb in ("daemon-reload", "reset-failed"):
-        return ExecResult()
-    if verb in ("reboot", "poweroff"):
-        return _reboot(visit, argv, stdin, shell)
-    if verb in ("list-units", "list-unit-files") or "--failed" in options:
-        failed = bool(options & {"--failed", "--state=failed"})
-        return ExecResult(
-            "  UNIT LOAD ACTIVE SUB DESCRIPTION\n0 loaded units listed.\n" if failed else _listed(world, node)
-        )
-    if not names:
-        return ExecResult(stderr="Too few arguments.\n", exit_code=1)
-    out, errors, code = "", "", 0
-    for name in names:
-        if name in time_service.NAMES:
-            keep(visit, shell)
-            done = time_tools.unit(world, node, verb, options, _when)
-            _show_mask(world, node, shell)
-            visit.take(done.seconds)
-            out, errors, code = out + done.stdout, errors + done.stderr, done.exit_code or code
-            continue
-        if name not in _UNITS:
-            if verb in ("is-active", "is-enabled"):
-                out, code = f"{out}inactive\n", 4
-            elif verb in ("status", "cat", "show"):
-                errors, code = f"{errors}Unit {name}.service could not be found.\n", 4
-            else:
-                errors, code = f"{errors}Failed to {verb} {name}.service: Unit {name}.service not found.\n", 5
-            continue
-        kind = kubelet_unit.now_is(world, node) if name == "kubelet" else "running"
-        unit = kubelet_unit.of(world, node) if name == "kubelet" else kubelet_unit.Unit()
-        if verb == "is-active":
-            out += f"{_ACTIVE[kind]}\n"
-            code = code if kind == "running" else 3
-        elif verb == "is-enabled":
-            out += "masked\n" if unit.masked else "enabled\n" if unit.enabled else "disabled\n"
-            code = code if unit.enabled and not unit.masked else 1
-        elif verb == "status":
-            out += _status(world, node, name, "-n" not in options)
-            code = code if kind == "running" else 3
-        elif verb == "cat":
-            for path in (
-                "lib/systemd/system/kubelet.service",
-                "lib/systemd/system/kubelet.service.d/10-kubeadm.conf",
-            ):
-                out += (
-                    f"# /{path}\n{node_files.text_of(world, node, path) or ''}\n" if name == "kubelet" else ""
-                )
-        elif verb == "show":
-            out += f"Id={name}.service\nActiveState={_ACTIVE[kind]}\nRestartUSec=10s\nNRestarts={_restarts(world, node) if name == 'kubelet' else 0}\n"
-        elif verb not in _ACTS:
-            return ExecResult(stderr=f"Unknown command verb {verb}.\n", exit_code=1)
-        else:
-            done = _acted(visit, shell, verb, name, options)
-            out, errors, code = out + done.stdout, errors + done.stderr, done.exit_code or code
-    return ExecResult(out, errors, code)
-
-
-def _acted(visit: Visit, shell: Shell, verb: str, name: str, options: set[str]) -> ExecResult:
-    """One verb that changes a unit."""
-    world, node = visit.ctx.world, visit.ctx.process.node
-    unit = kubelet_unit.of(world, node)
-    if name != "kubelet":
-        if verb in ("stop", "kill", "disable", "mask"):
-            text = (
-                f"Failed to {verb} {name}.service: Operation refused, unit {name}.service may be requested by dependency only "
-                "(it is configured to refuse manual start/stop).\n"
-            )
-            return ExecResult(stderr=text, exit_code=1)
-        return ExecResult()
-    keep(visit, shell)
-    if verb in ("enable", "disable"):
-        if verb == "enable" and unit.masked:
-            return ExecResult(
-                stderr="Failed to enable unit: Unit file /etc/systemd/system/kubelet.service is masked.\n",
-                exit_code=1,
-            )
-        kubelet_unit.mark(world, node, enabled=verb == "enable")
-        link = "/etc/systemd/system/multi-user.target.wants/kubelet.service"
-        text = (
-            f"Created symlink {link} → /lib/systemd/system/kubelet.service.\n"
-            if verb == "enable"
-            else f'Removed "{link}".\n'
-        )
-        if "--now" in options:
-            (kubelet_unit.start if verb == "enable" else kubelet_unit.stop)(world, node)
-        return ExecResult(stderr=text if unit.enabled != (verb == "enable") else "")
-    if verb in ("mask", "unmask"):
-        kubelet_unit.mark(world, node, masked=verb == "mask")
-        path = "/etc/systemd/system/kubelet.service"
-        if unit.masked == (verb == "mask"):
-            return ExecResult()
-        return ExecResult(
-            stderr=f"Created symlink {path} → /dev/null.\n" if verb == "mask" else f'Removed "{path}".\n'
-        )
-    if verb in ("stop",):
-        kubelet_unit.stop(world, node)
-        return ExecResult()
-    if verb == "reload":
-        text = (
-            "Failed to reload kubelet.service: Job type reload is not applicable for unit kubelet.service.\n"
-        )
-        return ExecResult(stderr=text, exit_code=1)
-    if unit.masked:
-        return ExecResult(
-            stderr=f"Failed to {verb} kubelet.service: Unit kubelet.service is masked.\n", exit_code=1
-        )
-    if verb == "start":
-        kubelet_unit.start(world, node)
-    elif verb != "try-restart" or kubelet_unit.now_is(world, node) != "stopped":
-        kubelet_unit.restart(world, node)
-    visit.take(1.0)
-    return ExecResult()
-
-
-def _show_mask(world: SimWorld, node: str, shell: Shell) -> None:
-    """Have the login's own files say whether the time service is masked."""
-    path = f"/{time_service.MASK}"
-    if time_service.masked(world, node):
-        shell.files.put_bytes(path, b"")
-    elif shell.files.bytes_of(path) == b"":
-        shell.files.remove(path)
-
-
-def _listed(world: SimWorld, node: str) -> str:
-    kind = kubelet_unit.now_is(world, node)
-    state = {
-        "running": "active     running     ",
-        "failing": "activating auto-restart",
-        "stopped": "inactive   dead        ",
-    }[kind]
-    return (
-        "  UNIT                LOAD   ACTIVE     SUB          DESCRIPTION\n"
-        "  containerd.service  loaded active     running      containerd container runtime\n"
-        f"  kubelet.service     loaded {state} kubelet: The Kubernetes Node Agent\n"
-        f"{time_tools.listed(world, node)}"
-    )
-
-
-def _restarts(world: SimWorld, node: str) -> int:
-    turns = kubelet_unit.of(world, node).turns
-    if not turns or turns[-1].kind != "failing":
-        return 0
-    return int((world.clock - turns[-1].time) // (kubelet_unit.RESTART_SECONDS * SECOND)) + 1
-
-
-def _status(world: SimWorld, node: str, name: str, journal: bool) -> str:
-    booted = commands.machine_of(OnMachine(world, _process(world, node))).booted
-    if name == "containerd":
-        since, pid = booted + 8 * SECOND, records.PIDS["containerd"]
-        return (
-            "● containerd.service - containerd container runtime\n"
-            "     Loaded: loaded (/lib/systemd/system/containerd.service; enabled; preset: enabled)\n"
-            f"     Active: active (running) since {_when(world, node, since)}\n       Docs: https://containerd.io\n   Main PID: {pid} (containerd)\n"
-        )
-    unit, kind = kubelet_unit.of(world, node), kubelet_unit.now_is(world, node)
-    since = records.running_since(world, node)
-    pid = records.pid_of(world, node)
-    started = "/usr/bin/kubelet $KUBELET_KUBECONFIG_ARGS $KUBELET_CONFIG_ARGS $KUBELET_KUBEADM_ARGS $KUBELET_EXTRA_ARGS"
-    head = {"running": "●", "failing": "●", "stopped": "○"}[kind]
-    place = (
-        "masked (Reason: Unit kubelet.service is masked.)"
-        if unit.masked
-        else (
-            f"loaded (/lib/systemd/system/kubelet.service; {'enabled' if unit.enabled else 'disabled'}; preset: enabled)"
-        )
-    )
-    lines = [
-        f"{head} kubelet.service - kubelet: The Kubernetes Node Agent",
-        f"     Loaded: {place}",
-        "    Drop-In: /usr/lib/systemd/system/kubelet.service.d",
-        "             └─10-kubeadm.conf",
-    ]
-    ended = f"    Process: {pid} ExecStart={started} (code=exited, status="
-    if kind == "running":
-        lines += [f"     Active: active (running) since {_when(world, node, since)}", "       Docs: https://kubernetes.io/docs/",
-                  f"   Main PID: {pid} (kubelet)"]  # fmt: skip
-    elif kind == "failing":
-        past = (
-            (world.clock - since)
-            // (kubelet_unit.RESTART_SECONDS * SECOND)
-            * kubelet_unit.RESTART_SECONDS
-            * SECOND
-        )
-        lines += [
-            f"     Active: activating (auto-restart) (Result: exit-code) since {_when(world, node, since + past)}",
-            "       Docs: https://kubernetes.io/docs/",
-            f"{ended}1/FAILURE)",
-            f"   Main PID: {pid} (code=exited, status=1/FAILURE)",
-        ]
-    else:
-        lines += [
-            f"     Active: inactive (dead) since {_when(world, node, since)}",
-            "       Docs: https://kubernetes.io/docs/",
-            f"{ended}0/SUCCESS)",
-            f"   Main PID: {pid} (code=exited, status=0/SUCCESS)",
-        ]
-    text = "\n".join(lines) + "\n"
-    if journal:
-        said = [r for r in records.daemons(world, node) if r.unit == "kubelet" and r.time <= world.clock][
-            -10:
-        ]
-        text += "\n" + "".join(
-            commands.journal_line(record, node, "short") for record in records.as_written(world, node, said)
-        )
-    return text
-
-
-def _when(world: SimWorld, node: str, since: int) -> str:
-    now = wallclock.shown(world, node, world.clock)
-    since = wallclock.shown(world, node, since)
-    past = abs(now - since) // SECOND
-    days, hours, minutes = past // 86_400, past // 3600 % 24, past // 60 % 60
-    ago = (
-        f"{days} day{'s' if days > 1 else ''} ago" if days
-        else f"{hours}h {minutes}min ago" if hours
-        else f"{minutes}min {past % 60}s ago" if minutes
-        else f"{past}s ago"
-    )  # fmt: skip
-    ago = ago if now >= since else f"{ago.removesuffix('ago')}left"
-    return f"{format_date(since, '%a')} {rfc3339(since)[:10]} {rfc3339(since)[11:19]} UTC; {ago}"

@@ -17,9 +17,10 @@ from sregym_env.runtime.clock import SECOND
 from sregym_env.runtime.streams import keyed_bits
 from sregym_env.sim.containers import pids
 from sregym_env.sim.network import conntrack
+from sregym_env.sim.programs import devices
 from sregym_env.sim.programs.machine import kernel_files, kubelet_unit
 from sregym_env.sim.programs.machine.kernel_files import container_statuses, slice_of
-from sregym_env.sim.world import SimWorld, wallclock
+from sregym_env.sim.world import SimWorld, disks, wallclock
 from sregym_env.sim.world.figures import failing, read_only
 from sregym_env.sim.world.kernels import build_of
 from sregym_env.sim.world.process import Process
@@ -46,9 +47,24 @@ PIDS = {"containerd": 812, "sshd": 901, "systemd": 1}
 
 
 def numbered(world: SimWorld, node: str) -> list[tuple[int, Process]]:
-    """The main processes of a machine's containers, with their numbers on it."""
-    others = [process for _, process in sorted(world.processes.items()) if process.node == node]
-    return [(1000 + 211 * index, process) for index, process in enumerate(others)]
+    """The main processes of a machine's containers, with their numbers on it, the first one first: a kernel gives these in turn, and a
+    process keeps its own."""
+    most = pids.setting(world, node, pids.PID_MAX)
+    others = sorted(
+        (kernel_files.newest_pid(process.started_at, most), key, process)
+        for key, process in world.processes.items()
+        if process.node == node
+    )
+    found: list[tuple[int, Process]] = []
+    least = 0
+    for number, _, process in others:
+        # Room for its threads and children, where several are started in one second.
+        found.append((max(number, least), process))
+        least = found[-1][0] + _APART_PIDS
+    return found
+
+
+_APART_PIDS = 211
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -125,20 +141,20 @@ def kernel(world: SimWorld, node: str, booted: int, release: str, memory: int) -
         *_rejected(world, node),
     ]
     for kill in kills(world, node):
-        found += _killing(kill)
+        found += _killing(kill, release)
     return sorted((record for record in found if record.time >= booted), key=lambda record: record.time)
 
 
 def _boot(booted: int, release: str, memory: int) -> Iterator[Record]:
     lines = (
         (0, build_of(release).banner(release)),
-        (0, f"Command line: BOOT_IMAGE=/boot/vmlinuz-{release} root=/dev/nvme0n1p1 ro console=tty0 console=ttyS0,115200"),
+        (0, f"Command line: BOOT_IMAGE=/vmlinuz-{release} root={disks.ROOT_DEVICE} ro console=tty0 console=ttyS0,115200"),
         (0.4, f"Memory: {int(memory * 0.97) >> 10}K/{memory >> 10}K available"),
         (1.6, "nvme nvme0: 2/0/0 default/read/poll queues"),
         (1.7, "nvme nvme1: 2/0/0 default/read/poll queues"),
-        (2.9, "EXT4-fs (nvme0n1p1): mounted filesystem with ordered data mode. Quota mode: none."),
+        (2.9, "EXT4-fs (nvme1n1p1): mounted filesystem with ordered data mode. Quota mode: none."),
         (3.8, "systemd[1]: Detected virtualization kvm."),
-        (5.1, "EXT4-fs (nvme1n1p1): mounted filesystem with ordered data mode. Quota mode: none."),
+        (5.1, "EXT4-fs (nvme0n1p1): mounted filesystem with ordered data mode. Quota mode: none."),
         (9.4, "Bridge firewalling registered"),
     )  # fmt: skip
     for after, text in lines:
@@ -150,7 +166,7 @@ def _links(world: SimWorld, node: str, booted: int) -> Iterator[Record]:
         started = (pod.get("status") or {}).get("startTime")
         if pod["spec"].get("nodeName") != node or pod["spec"].get("hostNetwork") or not started:
             continue
-        name = f"cali{keyed_bits('veth', pod['metadata']['uid']) & 0xFFFFFFFFFFF:011x}"
+        name = devices.cable(pod["metadata"]["namespace"], pod["metadata"]["name"])
         time = parse_rfc3339(started) + SECOND
         if time < booted:
             time = _plugged_again(pod, booted)
@@ -172,8 +188,8 @@ def _plugged_again(pod: Manifest, booted: int) -> int:
     return max(min(begun, default=earliest + 3 * SECOND) - SECOND + jitter // 2, earliest + jitter)
 
 
-def _killing(kill: Kill) -> Iterator[Record]:
-    """An out of memory kill as Linux 6.1 tells it (``mm/oom_kill.c``, ``mm/memcontrol.c``)."""
+def _killing(kill: Kill, release: str) -> Iterator[Record]:
+    """An out of memory kill as Linux tells it (``mm/oom_kill.c``, ``mm/memcontrol.c``)."""
     spec: Mapping[str, Any] = next(
         (
             c
@@ -194,7 +210,7 @@ def _killing(kill: Kill) -> Iterator[Record]:
     anonymous = int(limit * 0.985)
     lines = (
         f"{name} invoked oom-killer: gfp_mask=0xcc0(GFP_KERNEL), order=0, oom_score_adj={adjusted}",
-        f"CPU: {cpu} PID: {pid} Comm: {name} Not tainted 6.1.0-32-amd64 #1  Debian 6.1.129-1",
+        f"CPU: {cpu} PID: {pid} Comm: {name} Not tainted {release} {_short(build_of(release).version)}",
         f"memory: usage {limit}kB, limit {limit}kB, failcnt {bits % 4000 + 40}",
         "swap: usage 0kB, limit 0kB, failcnt 0",
         f"Memory cgroup stats for {group}:",
@@ -205,6 +221,12 @@ def _killing(kill: Kill) -> Iterator[Record]:
     )  # fmt: skip
     for index, text in enumerate(lines):
         yield Record(kill.time + index * 11, "kernel", text, 3 if index > 4 else 4)
+
+
+def _short(version: str) -> str:
+    """A kernel's version as it stands beside a stack: its number, and what package it is."""
+    number, _, rest = version.partition(" ")
+    return f"{number}  {rest[rest.find('Debian') :].partition(' (')[0]}" if "Debian" in rest else number
 
 
 def _bytes(text: str) -> int:
@@ -400,7 +422,7 @@ def daemons(world: SimWorld, node: str) -> list[Record]:
         for text in dict.fromkeys(filter(None, (first, last))):
             seen += _told(parse_rfc3339(str(text)), event, pod)
     lives = _lives(world, node)
-    found = [*_life(world, node, lives), *_by_run(seen, _serving(lives))]
+    found = [*_runtime(world, node), *_life(world, node, lives), *_by_run(seen, _serving(lives))]
     for kill in kills(world, node):
         found.append(
             Record(
@@ -410,6 +432,29 @@ def daemons(world: SimWorld, node: str) -> list[Record]:
             )
         )
     return sorted(found, key=lambda record: record.time)
+
+
+CONTAINERD_STARTED, SSH_STARTED = 8 * SECOND, 10 * SECOND
+"""From the start of a machine's kernel to those of its containerd and of who logs people in."""
+
+
+def _runtime(world: SimWorld, node: str) -> Iterator[Record]:
+    """How containerd and sshd have come up with their machine, each time."""
+    for booted, _ in kubelet_unit.boot_ids(world, node):
+        time, about = booted + SSH_STARTED, "ssh.service - OpenBSD Secure Shell server"
+        yield Record(time - 60_000, "ssh", f"Starting {about}...", by="systemd")
+        pid = PIDS["sshd"]
+        yield Record(time - 21_000, "ssh", "Server listening on 0.0.0.0 port 22.", by="sshd", pid=pid)
+        yield Record(time, "ssh", f"Started {about}.", by="systemd")
+    name = "containerd.service - containerd container runtime"
+    for booted, _ in kubelet_unit.boot_ids(world, node):
+        time = booted + CONTAINERD_STARTED
+        yield Record(time - 310_000, "containerd", f"Starting {name}...", by="systemd")
+        told = _containerd(time - 190_000, "info", "starting containerd")
+        yield Record(time - 190_000, "containerd", told)
+        told = _containerd(time - 2_000, "info", "containerd successfully booted in 0.188417s")
+        yield Record(time - 2_000, "containerd", told)
+        yield Record(time, "containerd", f"Started {name}.", by="systemd")
 
 
 # --- the kubelet's own runs -----------------------------------------------------------------------------
@@ -469,8 +514,16 @@ def _restarted(world: SimWorld, node: str, booted: int, begun: int) -> Iterator[
 
 
 def running_since(world: SimWorld, node: str) -> int:
-    """When a kubelet was started last, or has ended."""
-    return _lives(world, node)[-1].turn.time
+    """When systemd has told last that a kubelet was started, or has ended, or failed."""
+    lives = _lives(world, node)
+    last = lives[-1]
+    if last.turn.kind == "running":
+        return last.begin
+    if last.turn.kind == "stopped":
+        before = lives[-2].turn.kind if len(lives) > 1 and last.after != "boot" else ""
+        return last.turn.time + {"running": _STOPPED, "failing": -1000}.get(before, 0)
+    period, first = kubelet_unit.RESTART_SECONDS * SECOND, last.begin + _FAILED
+    return first + max(0, world.clock - first) // period * period
 
 
 def pid_of(world: SimWorld, node: str) -> int:
@@ -499,20 +552,27 @@ def _serving(lives: list[_Run]) -> list[_Run]:
 def _by_run(seen: Iterable[Record], runs: list[_Run]) -> Iterator[Record]:
     """What kubelets have written, under the number of the run in which they did. What happened while none ran was noticed by
     the next one, or by nobody yet."""
-    for record in seen:
+    least = 0
+    for record in sorted(seen, key=lambda record: record.time):
         if record.unit != "kubelet":
             yield record
             continue
         run = next((run for run in runs if run.end is None or record.time < run.end), None)
         if run is None:
             continue
-        if record.time < run.begin + _LOOKS:
-            record = _restamped(record, run.begin + _LOOKS + record.time % SECOND)
+        # It finds one after the other, in the order in which they have happened.
+        time = max(record.time, run.begin + _LOOKS, least)
+        if time > record.time:
+            record, least = _restamped(record, time), time + _APART + record.time % _APART
         yield replace(record, text=record.text.replace(f" {0:7d} ", f" {run.pid:7d} ", 1), pid=run.pid)
 
 
+_FAILED = 171_500
+"""Microseconds from the start of a kubelet with a wrong setting until systemd has seen it fail."""
 _LOOKS = 1_900_000
 """After its start a kubelet has a look at its containers, microseconds."""
+_APART = 6_000
+"""Microseconds between two things that it finds then."""
 _SAID = "kubelet.service - kubelet: The Kubernetes Node Agent"
 _STOPPED = 41_000
 """Microseconds from the beginning of a kubelet's end to its end."""
@@ -589,8 +649,16 @@ def _failing(node: str, run: _Run, until: int) -> Iterator[Record]:
         over = "kubelet.service: Main process exited, code=exited, status=1/FAILURE"
         yield Record(time + 171_000, "kubelet", over, 5, by="systemd")
         yield Record(
-            time + 171_500, "kubelet", "kubelet.service: Failed with result 'exit-code'.", 4, by="systemd"
+            time + _FAILED, "kubelet", "kubelet.service: Failed with result 'exit-code'.", 4, by="systemd"
         )
+
+
+_ANYWHERE = (0, SECOND)
+_WITHIN: Mapping[str, tuple[int, int]] = {
+    "Pulling": (0, 200_000), "Started": (300_000, 200_000), "ContainerStarted": (560_000, 300_000),
+}  # fmt: skip
+"""Where in the second in which it is told it happens (from when, how long): an image is pulled, a container started, and then the
+kubelet hears of it."""
 
 
 def _runs(world: SimWorld, node: str) -> Iterator[Record]:
@@ -600,6 +668,7 @@ def _runs(world: SimWorld, node: str) -> Iterator[Record]:
             continue
         place, uid = f"{pod['metadata']['namespace']}/{pod['metadata']['name']}", pod["metadata"]["uid"]
         for status in container_statuses(pod):
+            told = 0
             for field in ("lastState", "state"):
                 state = status.get(field) or {}
                 ended = state.get("terminated") or {}
@@ -609,7 +678,10 @@ def _runs(world: SimWorld, node: str) -> Iterator[Record]:
                     if text and identity:
                         data = {"ID": uid, "Type": kind, "Data": identity.partition("://")[2]}
                         about = f'"SyncLoop (PLEG): event for pod" pod="{place}" event={json.dumps(data, separators=(",", ":"))}'
-                        time = parse_rfc3339(text) + keyed_bits("pleg", identity, kind) % SECOND
+                        bits = keyed_bits("pleg", identity, kind)
+                        first, span = _WITHIN.get(kind, _ANYWHERE)
+                        # It hears of what becomes of a container in the order in which that happens.
+                        time = told = max(parse_rfc3339(text) + first + bits % span, told + 1 + bits % 9_000)
                         yield _klog(time, "I", "kubelet.go:2569", about)
 
 
@@ -642,7 +714,8 @@ def _told(time: int, event: Manifest, pod: Manifest | None) -> Iterator[Record]:
     reason, message = event["reason"], event.get("message") or ""
     place, uid = f"{event['metadata']['namespace']}/{about['name']}", about.get("uid", "")
     container = about.get("fieldPath", "").partition("{")[2].rstrip("}")
-    time += keyed_bits("journal", event["metadata"]["name"], time) % SECOND
+    first, span = _WITHIN.get(reason, _ANYWHERE)
+    time += first + keyed_bits("journal", event["metadata"]["name"], time) % span
     named = f'pod="{place}" podUID="{uid}" containerName="{container}"'
     identity = _identity(pod, container)
     if reason == "Unhealthy":

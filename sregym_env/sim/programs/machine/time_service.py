@@ -174,15 +174,15 @@ def frequency(node: str) -> float:
 def journal(world: SimWorld, node: str, booted: int) -> list[Record]:
     """What it has logged since the machine booted, oldest first."""
     turns = [turn for turn in of(world, node).turns if turn.time > booted]
-    found = [] if turns and turns[0].time < booted + MINUTE else [*_started(node, booted + 9 * SECOND, 0)]
+    found = [] if turns and turns[0].time < booted + MINUTE else [*_begun(node, booted + 9 * SECOND, 0)]
     number, running = 0, True
     for turn, after in zip_longest(turns, turns[1:]):
         if running:
-            found += _stopped(turn.time, pid_of(node, number))
+            found += _ended(turn.time, pid_of(node, number))
         running = turn.runs
         if running:
             number = turn.time
-            found += _started(node, turn.time, number)
+            found += _begun(node, turn.time, number)
             if after is None or after.time > turn.time + MEASURED:
                 found.append(
                     _line(turn.time + MEASURED - 2000, f"Selected source {SERVER}", pid_of(node, number))
@@ -191,11 +191,23 @@ def journal(world: SimWorld, node: str, booted: int) -> list[Record]:
     return sorted((record for record in found if record.time <= world.clock), key=lambda record: record.time)
 
 
+def told_since(world: SimWorld, node: str, booted: int) -> int:
+    """When systemd has told last that it was started, or stopped."""
+    turns = of(world, node).turns
+    if not turns:
+        return booted + 9 * SECOND + _STARTED
+    return turns[-1].time + (_STARTED if turns[-1].runs else _STOPPED)
+
+
+_STARTED, _STOPPED = 41_000, 13_000
+"""Microseconds from the beginning of its start, and of its end, to that."""
+
+
 def _line(time: int, text: str, pid: int) -> Record:
     return Record(time, "chrony", text, by=DAEMON, pid=pid)
 
 
-def _started(node: str, time: int, number: int) -> Iterator[Record]:
+def _begun(node: str, time: int, number: int) -> Iterator[Record]:
     pid = pid_of(node, number)
     yield Record(time, "chrony", f"Starting {_SAID}...", by="systemd")
     yield _line(time + 31_000, f"chronyd version 4.3 starting ({FLAGS})", pid)
@@ -203,14 +215,14 @@ def _started(node: str, time: int, number: int) -> Iterator[Record]:
     yield _line(time + 31_400, text, pid)
     yield _line(time + 32_000, "Using right/UTC timezone to obtain leap second data", pid)
     yield _line(time + 33_000, "Loaded seccomp filter (level 1)", pid)
-    yield Record(time + 41_000, "chrony", f"Started {_SAID}.", by="systemd")
+    yield Record(time + _STARTED, "chrony", f"Started {_SAID}.", by="systemd")
 
 
-def _stopped(time: int, pid: int) -> Iterator[Record]:
+def _ended(time: int, pid: int) -> Iterator[Record]:
     yield Record(time, "chrony", f"Stopping {_SAID}...", by="systemd")
     yield _line(time + 9_000, "chronyd exiting", pid)
     yield Record(time + 12_000, "chrony", f"{UNIT}: Deactivated successfully.", by="systemd")
-    yield Record(time + 13_000, "chrony", f"Stopped {_SAID}.", by="systemd")
+    yield Record(time + _STOPPED, "chrony", f"Stopped {_SAID}.", by="systemd")
 
 
 def _steps(world: SimWorld, node: str, booted: int) -> Iterator[Record]:

@@ -44,8 +44,8 @@ def main_pid(world: SimWorld, node: str) -> int:
 # --- the unit -----------------------------------------------------------------------------------------
 
 
-def unit(world: SimWorld, node: str, verb: str, options: set[str], when: When) -> ExecResult:
-    """``systemctl VERB chrony``."""
+def unit(world: SimWorld, node: str, verb: str, options: set[str], when: When, lines: int = 10) -> ExecResult:
+    """``systemctl VERB chrony``; ``lines``: of its journal, that ``status`` shows."""
     runs = time_service.runs(world, node)
     if verb == "is-active":
         return ExecResult("active\n" if runs else "inactive\n", exit_code=0 if runs else 3)
@@ -53,7 +53,7 @@ def unit(world: SimWorld, node: str, verb: str, options: set[str], when: When) -
         state = time_service.state(world, node)
         return ExecResult(f"{state}\n", exit_code=int(state != "enabled"))
     if verb == "status":
-        return ExecResult(_status(world, node, when, "-n" not in options), exit_code=0 if runs else 3)
+        return ExecResult(_status(world, node, when, lines), exit_code=0 if runs else 3)
     if verb == "cat":
         if time_service.masked(world, node):
             return ExecResult(f"# Unit {UNIT} is masked.\n")
@@ -158,11 +158,11 @@ def listed(world: SimWorld, node: str) -> str:
     return f"  {UNIT:<19} {load} {state} {said}\n"
 
 
-def _status(world: SimWorld, node: str, when: When, journal: bool) -> str:
+def _status(world: SimWorld, node: str, when: When, lines_asked: int) -> str:
     booted = _booted(world, node)
-    service, runs = time_service.of(world, node), time_service.runs(world, node)
+    runs = time_service.runs(world, node)
     masked = time_service.masked(world, node)
-    since = service.turns[-1].time if service.turns else booted + 9 * SECOND
+    since = time_service.told_since(world, node, booted)
     pid = main_pid(world, node)
     place = (
         f"masked (Reason: Unit {UNIT} is masked.)"
@@ -185,8 +185,9 @@ def _status(world: SimWorld, node: str, when: When, journal: bool) -> str:
         lines += [f"     Active: inactive (dead) since {when(world, node, since)}", *docs,
                   f"   Main PID: {pid} (code=exited, status=0/SUCCESS)"]  # fmt: skip
     text = "\n".join(lines) + "\n"
-    if journal:
-        said = [each for each in time_service.journal(world, node, booted) if each.unit == "chrony"][-10:]
+    if lines_asked:
+        said = [each for each in time_service.journal(world, node, booted) if each.unit == "chrony"]
+        said = said[-lines_asked:]
         text += "\n" + "".join(
             commands.journal_line(record, node, "short") for record in records.as_written(world, node, said)
         )

@@ -10,6 +10,7 @@ from sregym_env.runtime import effort
 from sregym_env.runtime.clock import SECOND
 from sregym_env.runtime.numbers import whole
 from sregym_env.runtime.streams import keyed_bits
+from sregym_env.shell import crowds
 from sregym_env.shell.shell import Shell
 from sregym_env.sim.containers import pids
 from sregym_env.sim.network import conntrack
@@ -24,7 +25,7 @@ VERSION = "conntrack v1.4.7 (conntrack-tools)"
 FILES = ("/etc/sysctl.conf", "/etc/sysctl.d/")
 """Where ``sysctl --system`` finds settings."""
 LISTED = 4000
-"""Entries that ``conntrack -L`` shows: of a table that is written while it is read, a dump ends with an error."""
+"""Entries that ``conntrack -L`` makes up one by one; where there are more, each of them stands for several like it."""
 
 
 # --- sysctl -------------------------------------------------------------------------------------------
@@ -65,7 +66,8 @@ def sysctl(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -
         shown = text.rstrip("\n")
         if equals:
             shown = value.strip()
-            problem = write(ctx, name, shown)
+            # What is so already is set to that by anybody who may.
+            problem = "" if shown.split() == text.split() and privileged(ctx) else write(ctx, name, shown)
             if problem:
                 errors += f"sysctl: {problem}\n"
                 continue
@@ -128,20 +130,21 @@ def tool(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> 
         "dst=": wanted.get("-d") or wanted.get("--dst") or wanted.get("--orig-dst"),
         "dport=": wanted.get("--dport") or wanted.get("--orig-port-dst"),
     }
-    protocol = wanted.get("-p") or wanted.get("--proto") or ""
-    shown = []
+    protocol, state = wanted.get("-p") or wanted.get("--proto") or "", wanted.get("--state") or ""
+    made = min(count, LISTED)
+    # The first ones stand for one more each, where they do not come out even.
+    each, more = divmod(count, max(made, 1))
+    shown: dict[int, list[str]] = {each + 1: [], each: []}
     for number, line in enumerate(_listed(ctx, count)):
-        if number >= LISTED:
-            break
         fields = line.split()
-        if protocol and fields[0] != protocol:
+        if (protocol and fields[0] != protocol) or (state and state.upper() not in fields):
             continue
         if all(value is None or f"{name}{value}" in fields for name, value in filters.items()):
-            shown.append(line)
-    effort.spend(LINE_EFFORT * len(shown))
-    failed = f"{VERSION}: Operation failed: No buffer space available\n" if count > LISTED else ""
-    told = f"{VERSION}: {len(shown)} flow entries have been shown.\n"
-    return ExecResult("".join(f"{line}\n" for line in shown), failed or told, exit_code=1 if failed else 0)
+            shown[each + (number < more)].append(f"{line}\n")
+    effort.spend(LINE_EFFORT * sum(map(len, shown.values())))
+    text = crowds.made((times, "".join(lines)) for times, lines in shown.items())
+    told = f"{VERSION}: {crowds.lines(text)} flow entries have been shown.\n"
+    return ExecResult(text, told)
 
 
 def _statistics(ctx: ProcessContext) -> str:
@@ -168,7 +171,7 @@ def _listed(ctx: ProcessContext, count: int) -> Iterator[str]:
     held = sum(number for _, _, _, _, number in groups)
     others = max(count - int(held), 0)
     total = held + others
-    for index in range(min(count, LISTED + 1)):
+    for index in range(min(count, LISTED)):
         bits = keyed_bits("entry", node, index)
         at = (bits % 1_000_003) / 1_000_003 * total
         port = USUAL[0] + (bits >> 24) % (USUAL[1] - USUAL[0] + 1)
