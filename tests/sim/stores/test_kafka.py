@@ -98,6 +98,60 @@ def test_consumers_find_a_broker_that_was_replaced(world: EmbeddedWorld) -> None
     assert behind <= 2
 
 
+def test_the_next_member_takes_over_from_one_that_leaves(world: EmbeddedWorld) -> None:
+    """A rollout starts the new consumer while the old one still has the partition."""
+    note = {"spec": {"template": {"metadata": {"annotations": {"again": "1"}}}}}
+    world.cluster.patch("deployments.apps", "accounting", note, namespace=shop.NS)
+    world.advance(60.0)
+    told = tool(world, "kafka-consumer-groups.sh", "--describe", "--group", "accounting").stdout
+    address = world.cluster.get("pods", shop.pod(world, "accounting"), shop.NS)["status"]["podIP"]
+    assert f"/{address} " in told
+    before = lag(world)
+    world.advance(100.0)
+    after = lag(world)
+    assert after[0] - before[0] >= 95 and after[1] <= 2
+
+
+def test_consumers_say_that_the_broker_is_gone(world: EmbeddedWorld) -> None:
+    """They take nothing any more, write of it at once and then again and again, and stop when it is back."""
+    world.cluster.patch("deployments.apps", "kafka", {"spec": {"replicas": 0}}, namespace=shop.NS)
+    world.advance(120.0)
+    consumer = shop.pod(world, "accounting")
+    lines = world.cluster.logs(shop.NS, consumer).splitlines()
+    said = [line.partition("%")[2] for line in lines if "rdkafka" in line]
+    assert [line.split("|")[2] for line in said[:5]] == ["FAIL", "FAIL", "FAIL", "ERROR", "ERROR"]
+    assert "Disconnected (after " in said[0] and said[4].endswith(": 1/1 brokers are down")
+    assert all("Connection refused (after 1ms in state CONNECT" in line for line in said[5:])
+    assert 3 <= len(said[5:]) <= 5, "identical errors are told of every half minute"
+    assert float(said[0].split("|")[1]) == pytest.approx(world.now() / SECOND - 118.0, abs=4.0)
+    world.cluster.patch("deployments.apps", "kafka", {"spec": {"replicas": 1}}, namespace=shop.NS)
+    world.advance(60.0)
+    before = world.cluster.logs(shop.NS, consumer).count("rdkafka")
+    world.advance(120.0)
+    assert world.cluster.logs(shop.NS, consumer).count("rdkafka") == before
+    assert lag(world)[1] <= 2
+
+
+def test_a_consumer_that_may_not_reach_the_broker_is_given_nothing(world: EmbeddedWorld) -> None:
+    """Records come back on the connection that the consumer has opened: what counts is its way to the broker."""
+    policy = {
+        "apiVersion": "networking.k8s.io/v1",
+        "kind": "NetworkPolicy",
+        "metadata": {"name": "closed", "namespace": shop.NS},
+        "spec": {
+            "podSelector": {"matchLabels": world.cluster.get("pods", shop.pod(world, "kafka"), shop.NS)["metadata"]["labels"]},
+            "policyTypes": ["Ingress"],
+        },
+    }  # fmt: skip
+    world.cluster.create(policy)
+    world.advance(60.0)
+    lines = world.cluster.logs(shop.NS, shop.pod(world, "accounting")).splitlines()
+    assert "Connection setup timed out in state CONNECT" in lines[-1]
+    world.cluster.delete("networkpolicies.networking.k8s.io", "closed", shop.NS)
+    world.advance(60.0)
+    assert lag(world)[1] <= 2
+
+
 @pytest.mark.parametrize(
     ("name", "words", "shown"),
     [

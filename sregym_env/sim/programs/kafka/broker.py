@@ -152,7 +152,7 @@ class Kafka(Quiet):
         """Give every record to a group's member, and learn its pace. The producer does not wait."""
         process = groups.member(ctx, group)
         pace = 0.0
-        if process is not None:
+        if process is not None and groups.linked(ctx, process):
             flow = ctx.call(
                 process.ip,
                 groups.DELIVERY,

@@ -11,16 +11,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
+from math import inf
 from typing import NamedTuple
 
 from sregym_env.runtime.clock import SECOND
 from sregym_env.runtime.frozen import evolve
 from sregym_env.runtime.streams import keyed_bits
 from sregym_env.sim.network import addressing
+from sregym_env.sim.network.connections import connect
 from sregym_env.sim.processes.context import ProcessContext
-from sregym_env.sim.programs.kafka.settings import number
+from sregym_env.sim.programs.kafka.settings import PORT, endpoint, number, setting
 from sregym_env.sim.programs.totals import Rate, rates
-from sregym_env.sim.world.process import Process, ProcessKey
+from sregym_env.sim.world.process import SUBSCRIPTION, Process, ProcessKey
 
 DELIVERY = 0
 """The port on which a consumer is given records. There is no such port on a network: records travel over the connection
@@ -90,25 +92,36 @@ class Subscription(NamedTuple):
     group: str
     topic: str
     client_id: str
+    broker: ProcessKey = ("", "")
+    """Whom it has joined."""
+    run: int = 0
+    """Which run of that process."""
+    since: int = 0
+    """When, microseconds since the Unix epoch."""
 
 
-SUBSCRIPTION = "subscription"
+def subscription(process: Process) -> Subscription | None:
+    """What a process consumes; None for one that is no consumer."""
+    found: Subscription | None = process.state.get(SUBSCRIPTION)
+    return found
 
 
 def join(broker: ProcessContext, consumer: ProcessContext, wanted: Subscription) -> bool:
     """Have a process join a group; False where nobody there is a broker.
 
-    Where a member is there already the newcomer is given nothing: the demo's topic has one partition.
+    Where a member is there already the newcomer is given nothing until that one has left: the demo's topic has one partition.
     """
-    _, _, name, topic, client_id = wanted
+    name, topic, client_id = wanted.group, wanted.topic, wanted.client_id
     if broker.process.program != "kafka" or not name:
         return False
     known = groups(broker).get(name)
     consumer.listen(DELIVERY)
-    consumer.update(**{SUBSCRIPTION: wanted})
+    now = broker.now()
+    joined = wanted._replace(broker=broker.process.key, run=broker.process.restart, since=now)
+    consumer.update(**{SUBSCRIPTION: joined})
     if known is not None and member(broker, known) not in (None, consumer.process):
         return True
-    process, now = consumer.process, broker.now()
+    process = consumer.process
     bits = "".join(f"{keyed_bits(now, name, part, *process.key):016x}" for part in range(2))
     identity = f"{client_id}-{bits[:8]}-{bits[8:12]}-{bits[12:16]}-{bits[16:20]}-{bits[20:32]}"
     before = known.paces if known is not None else ()
@@ -130,7 +143,7 @@ def rejoin(broker: ProcessContext) -> bool:
     lost = False
     members = {group.member for group in groups(broker).values()}
     for process in list(world.processes.values()):
-        wanted: Subscription | None = process.state.get(SUBSCRIPTION)
+        wanted = subscription(process)
         if wanted is None or process.key in members:
             continue
         consumer = ProcessContext(world, process)
@@ -141,6 +154,30 @@ def rejoin(broker: ProcessContext) -> bool:
             # Every join changes the broker.
             join(ProcessContext(world, world.processes[broker.process.key]), consumer, wanted)
     return lost
+
+
+def linked(broker: ProcessContext, consumer: Process) -> bool:
+    """Whether a consumer's connection to a broker leads there: it is the consumer who opens it, and records come back on it."""
+    place = endpoint(setting(broker, "listeners"), "PLAINTEXT")
+    found = connect(
+        broker.world, consumer, broker.process.ip, place[1] if place is not None else PORT, kept=True
+    )
+    return any(leg.outcome == "ok" and leg.process == broker.process.key for leg in found.legs)
+
+
+def attended(consumer: ProcessContext) -> bool:
+    """Whether a consumer still has the broker that it has joined. It takes its turn where the group has lost its member."""
+    wanted = subscription(consumer.process)
+    found = None if wanted is None else consumer.world.processes.get(wanted.broker)
+    if wanted is None or found is None or found.restart != wanted.run:
+        return False
+    broker = ProcessContext(consumer.world, found)
+    if not linked(broker, consumer.process):
+        return False
+    group = groups(broker).get(wanted.group)
+    if group is None or member(broker, group) is None:
+        join(broker, consumer, wanted)
+    return True
 
 
 def pace(broker: ProcessContext, name: str, seconds: float) -> None:
@@ -164,7 +201,25 @@ def position(broker: ProcessContext, group: Group) -> Position:
         # Nobody has looked since it went away: what it has not taken by then, it never took.
         paces = (*paces, (now, 0.0))
     produced, backlog = queue(made, paces, now)
-    return Position(int(produced) - min(int(backlog), int(produced)), int(produced))
+    return Position(int(max(produced - backlog, 0.0) + 1e-6), int(produced + 1e-6))
+
+
+def taken(broker: ProcessContext, group: Group, time: int) -> int | None:
+    """When a group's member has taken what was produced at a time; None where it has not yet."""
+    now = broker.now()
+    left = queue(rates(broker, f"produce {group.topic}"), group.paces, time)[1]
+    at = time / SECOND
+    pieces = [(time, next((each for begin, each in reversed(group.paces) if begin <= time), 0.0))]
+    pieces += [(begin, each) for begin, each in group.paces if begin > time]
+    if pieces[-1][1] and member(broker, group) is None:
+        pieces.append((now, 0.0))
+    for index, (begin, each) in enumerate(pieces):
+        end = pieces[index + 1][0] / SECOND if index + 1 < len(pieces) else inf
+        at = max(at, begin / SECOND)
+        if each and at + left * each <= end:
+            return int((at + left * each) * SECOND)
+        left = max(left - (end - at) / each, 0.0) if each else left
+    return None
 
 
 def queue(made: Sequence[Rate], paces: Sequence[tuple[int, float]], now: int) -> tuple[float, float]:
