@@ -127,7 +127,7 @@ class Kafka(Quiet):
     def serve(self, ctx: ProcessContext, call: Call, port: int) -> Flow:
         """Append records and hand them to the groups; or answer what a client asks beside that."""
         kind, _, topic = call.operation.partition(" ")
-        if kind != "produce":
+        if kind != groups.PRODUCE:
             return Flow(1.0, 0.003)
         size = whole(call.attribute("bytes"), 0, 15)
         if size > number(ctx, "message.max.bytes"):
@@ -156,7 +156,7 @@ class Kafka(Quiet):
             flow = ctx.call(
                 process.ip,
                 groups.DELIVERY,
-                Call(f"consume {group.topic}"),
+                Call(f"{groups.CONSUME} {group.topic}"),
                 timeout=CONSUMED_WITHIN,
                 waits=False,
             )

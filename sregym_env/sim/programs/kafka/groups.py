@@ -8,10 +8,10 @@ member's pace changed.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from math import inf
 from typing import NamedTuple
 
 from sregym_env.runtime.clock import SECOND
@@ -24,6 +24,8 @@ from sregym_env.sim.programs.kafka.settings import PORT, endpoint, number, setti
 from sregym_env.sim.programs.totals import Rate, rates
 from sregym_env.sim.world.process import SUBSCRIPTION, Process, ProcessKey
 
+PRODUCE, CONSUME = "produce", "consume"
+"""What a producer asks a broker on a topic; what a consumer is asked by it, with the topic behind it."""
 DELIVERY = 0
 """The port on which a consumer is given records. There is no such port on a network: records travel over the connection
 that the consumer has opened, and only the broker knows of this one."""
@@ -82,6 +84,12 @@ def member(broker: ProcessContext, group: Group) -> Process | None:
     addressing.note(broker.world, "process", group.member)
     found = broker.world.processes.get(group.member)
     return found if found is not None and found.restart == group.restart else None
+
+
+def consumed(operation: str) -> str:
+    """The topic of which an operation takes records; empty where it is another one."""
+    kind, _, topic = operation.partition(" ")
+    return topic if kind == CONSUME else ""
 
 
 class Subscription(NamedTuple):
@@ -193,48 +201,101 @@ def pace(broker: ProcessContext, name: str, seconds: float) -> None:
 
 def position(broker: ProcessContext, group: Group) -> Position:
     """Where a group stands now."""
-    now = broker.now()
-    made = rates(broker, f"produce {group.topic}")
-    paces = group.paces
-    running = member(broker, group) is not None
-    if not running and paces and paces[-1][1]:
+    return course(broker, group).position(broker.now())
+
+
+def course(broker: ProcessContext, group: Group) -> Course:
+    """How a group has fared until now."""
+    now, paces = broker.now(), group.paces
+    if member(broker, group) is None and paces and paces[-1][1]:
         # Nobody has looked since it went away: what it has not taken by then, it never took.
         paces = (*paces, (now, 0.0))
-    produced, backlog = queue(made, paces, now)
-    return Position(int(max(produced - backlog, 0.0) + 1e-6), int(produced + 1e-6))
+    return Course(rates(broker, f"{PRODUCE} {group.topic}"), paces, now)
 
 
-def taken(broker: ProcessContext, group: Group, time: int) -> int | None:
-    """When a group's member has taken what was produced at a time; None where it has not yet."""
-    now = broker.now()
-    left = queue(rates(broker, f"produce {group.topic}"), group.paces, time)[1]
-    at = time / SECOND
-    pieces = [(time, next((each for begin, each in reversed(group.paces) if begin <= time), 0.0))]
-    pieces += [(begin, each) for begin, each in group.paces if begin > time]
-    if pieces[-1][1] and member(broker, group) is None:
-        pieces.append((now, 0.0))
-    for index, (begin, each) in enumerate(pieces):
-        end = pieces[index + 1][0] / SECOND if index + 1 < len(pieces) else inf
-        at = max(at, begin / SECOND)
-        if each and at + left * each <= end:
-            return int((at + left * each) * SECOND)
-        left = max(left - (end - at) / each, 0.0) if each else left
-    return None
+class _Piece(NamedTuple):
+    """A time, in seconds, in which nothing changes."""
+
+    begin: float
+    end: float
+    arriving: float
+    """Records per second."""
+    pace: float
+    """Seconds per record; 0 where none are taken."""
+    produced: float
+    """Records until its beginning."""
+    backlog: float
+    """Records that are not taken yet then."""
+
+    def at(self, time: float) -> tuple[float, float]:
+        """(produced, backlog) at an instant in it."""
+        passed = time - self.begin
+        served = passed / self.pace if self.pace else 0.0
+        return (
+            self.produced + self.arriving * passed,
+            max(self.backlog + self.arriving * passed - served, 0.0),
+        )
+
+
+class Course:
+    """A queue with piecewise constant arrivals and service, through time."""
+
+    def __init__(self, made: Sequence[Rate], paces: Sequence[tuple[int, float]], now: int) -> None:
+        """``made``: what was produced, oldest first. ``paces``: from when the server took how long per record, in order."""
+        changes = sorted(
+            {time for begin, end, _ in made for time in (begin, end)}
+            | {time / SECOND for time, _ in paces}
+            | {now / SECOND}
+        )
+        self._pieces: list[_Piece] = []
+        produced = backlog = pace = 0.0
+        source = server = 0
+        for begin, end in pairwise(changes):
+            middle = (begin + end) / 2
+            while source < len(made) and made[source][1] <= middle:
+                source += 1
+            while server < len(paces) and paces[server][0] / SECOND <= middle:
+                pace = paces[server][1]
+                server += 1
+            there = source < len(made) and made[source][0] <= middle
+            piece = _Piece(begin, end, made[source][2] if there else 0.0, pace, produced, backlog)
+            self._pieces.append(piece)
+            produced, backlog = piece.at(end)
+        self._begins = [piece.begin for piece in self._pieces]
+
+    def at(self, time: int) -> tuple[float, float]:
+        """(records produced, records not yet taken) at a time."""
+        index = bisect_right(self._begins, time / SECOND) - 1
+        if index < 0:
+            return 0.0, 0.0
+        piece = self._pieces[index]
+        return piece.at(min(time / SECOND, piece.end))
+
+    def position(self, time: int) -> Position:
+        """The same in whole records."""
+        produced, backlog = self.at(time)
+        end = int(produced + _NEARLY)
+        return Position(min(int(produced - backlog + _NEARLY), end), end)
+
+    def taken(self, time: int) -> int | None:
+        """When that was taken which was produced at a time; None where it has not been yet."""
+        index = bisect_right(self._begins, time / SECOND) - 1
+        if index < 0:
+            return None
+        at, left = time / SECOND, self.at(time)[1]
+        for piece in self._pieces[index:]:
+            last = piece is self._pieces[-1]
+            if piece.pace and (last or at + left * piece.pace <= piece.end):
+                return int((at + left * piece.pace) * SECOND)
+            left = max(left - (piece.end - at) / piece.pace, 0.0) if piece.pace else left
+            at = piece.end
+        return None
+
+
+_NEARLY = 1e-6
+"""Part of a record that counts as none: sums of many pieces are not exact."""
 
 
 def queue(made: Sequence[Rate], paces: Sequence[tuple[int, float]], now: int) -> tuple[float, float]:
     """(records produced, records not yet taken) of a queue with piecewise constant arrivals and service."""
-    changes = sorted(
-        {time for begin, end, _ in made for time in (begin, end)}
-        | {time / SECOND for time, _ in paces}
-        | {now / SECOND}
-    )
-    produced = backlog = 0.0
-    for begin, end in pairwise(changes):
-        middle = (begin + end) / 2
-        arriving = next((rate for first, last, rate in made if first <= middle < last), 0.0)
-        pace = next((seconds for time, seconds in reversed(paces) if time / SECOND <= middle), 0.0)
-        produced += arriving * (end - begin)
-        served = (end - begin) / pace if pace else 0.0
-        backlog = max(backlog + arriving * (end - begin) - served, 0.0)
-    return produced, backlog
+    return Course(made, paces, now).at(now)
