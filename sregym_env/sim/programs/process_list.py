@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import NamedTuple
@@ -14,6 +14,13 @@ from sregym_env.sim.programs.image_tools import format_date
 
 ROW_EFFORT = 0.2
 """What listing a process costs (units of ``runtime/effort.py``)."""
+
+
+NUMBERS: Mapping[str, str] = {
+    **dict.fromkeys(("postgres", "redis", "valkey", "mongodb"), "999"),
+    "appuser": "1000",
+}
+"""Users that images have beside root."""
 
 
 class Row(NamedTuple):
@@ -30,6 +37,13 @@ class Row(NamedTuple):
     seconds: float = 0.0
     """CPU time that it has had."""
     state: str = "Ssl"
+    user: str = "root"
+    """Whose it is: a name, or a number that has none."""
+
+    @property
+    def number(self) -> str:
+        """Its user's number."""
+        return self.user if self.user.isdecimal() else NUMBERS.get(self.user, "0")
 
     @property
     def size(self) -> int:
@@ -260,7 +274,7 @@ _PMEM = _column(
 _VSZ = _column("VSZ", 6, lambda row, _, __: str(row.size), lambda row, _, __: row.size)
 _RSS = _column("RSS", 5, lambda row, _, __: str(row.resident >> 10), lambda row, _, __: row.resident)
 _TTY = _named("TT", -8, lambda _, __, ___: "?")
-_USER = _named("USER", -8, lambda _, __, ___: "root")
+_USER = _named("USER", -8, lambda row, _, __: row.user if len(row.user) < 9 else row.user[:7] + "+")
 _STIME = _column("STIME", 5, lambda row, now, _: started(row.since, now), lambda row, _, __: row.since)
 _ETIMES = _column(
     "ELAPSED",
@@ -280,7 +294,7 @@ _COLUMNS: dict[str, _Column] = {
     "user": _USER,
     "euser": _USER,
     "ruser": _USER,
-    "uid": _named("UID", 5, lambda _, __, ___: "0"),
+    "uid": _named("UID", 5, lambda row, _, __: row.number),
     "pcpu": _PCPU,
     "%cpu": _PCPU,
     "c": _column(

@@ -32,6 +32,8 @@ class Redis(Quiet):
     """The server; ``settings`` of its binary hold its version."""
 
     name = "redis"
+    account = "redis"
+    """The user to whom the image's entrypoint steps down."""
     marks = ("#", "#")
     """How the log marks the lines of the start, and what the server says of itself."""
     ready = "Ready to accept connections"

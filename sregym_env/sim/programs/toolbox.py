@@ -19,10 +19,11 @@ from sregym_env.runtime.clock import SECOND
 from sregym_env.runtime.frozen import evolve
 from sregym_env.runtime.streams import keyed_bits
 from sregym_env.shell.commands.arguments import UsageError, options
-from sregym_env.shell.files import Files, LateFiles
+from sregym_env.shell.files import Entry, Files, LateFiles
 from sregym_env.shell.shell import Shell, ShellCommand
 from sregym_env.shell.shell import Shell as NewShell
 from sregym_env.sim.containers import pids, view
+from sregym_env.sim.containers.images import find
 from sregym_env.sim.network import addressing, dns
 from sregym_env.sim.network.local_ports import sysctls
 from sregym_env.sim.processes.context import ProcessContext
@@ -128,6 +129,11 @@ def _lay_out(ctx: ProcessContext, tree: Files) -> None:
     # Over the image's own files: the kubelet mounts these there.
     tree.add(_synthetic(ctx))
     tree.add_late(_of_kernel(ctx))
+    own: Callable[[ProcessContext], Mapping[str, Entry]] | None = getattr(
+        ctx.world.programs.get(process.program), "entries", None
+    )
+    if own is not None:
+        tree.add_entries(own(ctx))
     _add_links(ctx, tree)
     tree.add_directories(mount.path for mount in process.mounts if not mount.sub_path)
     tree.add_directories((ctx.image.workdir, "/tmp", "/proc", "/bin", "/usr/bin"))
@@ -366,21 +372,30 @@ def _env(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> 
 def _ps(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
     machines = sees_machine(ctx)
     seen = visible_processes(ctx)
+    started = [] if machines else _kin(ctx, seen)
     own = max((pid for pid, _ in seen), default=2000) + 17 if machines else 57
+    if started:
+        own = max(own, started[-1].pid + 9)
     rows = daemons.rows(ctx) if machines else []
     if ctx.image.toolbox == "debian":
         return list_processes(ctx, argv, [*rows, *process_rows(ctx, own, argv, parent=int(machines))])
-    told = [(row.pid, process_list.used(row.seconds), row.command) for row in rows]
+    told = [(row.pid, row.user, process_list.used(row.seconds), row.command) for row in (*rows, *started)]
     told += [
-        (pid, process_list.used(commands.usage(ctx, process)[2]), _command_line(process))
+        (
+            pid,
+            user_of(ctx, process),
+            process_list.used(commands.usage(ctx, process)[2]),
+            _command_line(process),
+        )
         for pid, process in seen
     ]
     told.sort(key=lambda each: each[0])
     told += [
-        (pid, "0:00", f"[{leak.command}]" if leak.dead else leak.command) for pid, _, leak, _ in gathered(ctx)
+        (pid, "root", "0:00", f"[{leak.command}]" if leak.dead else leak.command)
+        for pid, _, leak, _ in gathered(ctx)
     ]
-    told.append((own, "0:00", " ".join(argv)))
-    lines = "".join(f"{pid:>5} root      {used} {command}\n" for pid, used, command in told)
+    told.append((own, "root", "0:00", " ".join(argv)))
+    lines = "".join(f"{pid:>5} {user[:8]:<8} {used:>5} {command}\n" for pid, user, used, command in told)
     return _ok(f"PID   USER     TIME  COMMAND\n{lines}")
 
 
@@ -396,12 +411,51 @@ def process_rows(ctx: ProcessContext, own: int, argv: Sequence[str], parent: int
         _, resident, seconds = commands.usage(ctx, process)
         words = _command(process.program, process.argv)
         name = words[0].rpartition("/")[2] if words else ""
-        found.append(Row(pid, parent, process.started_at, " ".join(words), name, resident, seconds))
+        user = user_of(ctx, process)
+        found.append(
+            Row(pid, parent, process.started_at, " ".join(words), name, resident, seconds, user=user)
+        )
+    if not parent:
+        found += _kin(ctx, visible_processes(ctx))
     for pid, since, leak, whose in gathered(ctx):
         text = f"[{leak.command}] <defunct>" if leak.dead else leak.command
         resident, state = (0, "Z") if leak.dead else (968 << 10, "S")
         found.append(Row(pid, whose, since, text, leak.command.split(" ")[0], resident, state=state))
     return [*found, Row(own, parent, ctx.now(), " ".join(argv), "ps", 1560 << 10, state="R")]
+
+
+def _kin(ctx: ProcessContext, seen: Sequence[tuple[int, Process]]) -> list[Row]:
+    """The processes that those which are seen in a container have started, in the order of their numbers."""
+    found: list[Row] = []
+    for pid, process in seen:
+        hook: Callable[[ProcessContext], list[Row]] | None = getattr(
+            ctx.world.programs.get(process.program), "kin", None
+        )
+        if hook is not None:
+            user = user_of(ctx, process)
+            found += [
+                row._replace(pid=row.pid + pid - 1, parent=pid, user=user)
+                for row in hook(ProcessContext(ctx.world, process))
+            ]
+    return sorted(found)
+
+
+def user_of(ctx: ProcessContext, process: Process) -> str:
+    """Who runs a main process: whom its pod names, else the image; an entrypoint that begins as root steps down to the server's
+    own user. On a machine, where nobody knows the users of images, that counts as root's."""
+    if sees_machine(ctx):
+        return "root"
+    pod = ctx.world.store.get("pods", process.namespace, process.pod)
+    spec = {} if pod is None else pod["spec"]
+    container = next((each for each in spec.get("containers", ()) if each["name"] == process.container), {})
+    told = (container.get("securityContext") or {}).get("runAsUser")
+    told = (spec.get("securityContext") or {}).get("runAsUser") if told is None else told
+    image = find(ctx.world.images, process.image)
+    number = (0 if image is None else image.user) if told is None else int(told)
+    account: str = getattr(ctx.world.programs.get(process.program), "account", "")
+    if account and str(number) in ("0", process_list.NUMBERS.get(account)):
+        return account
+    return str(number) if number else "root"
 
 
 def _command_line(process: Process) -> str:

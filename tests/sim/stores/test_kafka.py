@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import orjson
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -165,6 +166,14 @@ def test_a_consumer_that_may_not_reach_the_broker_is_given_nothing(world: Embedd
          "The topic 'nope' doesn't exist and doesn't have dynamic config.\n"),
         ("kafka-configs.sh", ["--entity-type", "brokers", "--entity-name", "1", "--describe"],
          "Dynamic configs for broker 1 are:\n"),
+        ("kafka-consumer-groups.sh", ["--list", "--state"], "GROUP      STATE \naccounting Stable\n"),
+        ("kafka-consumer-groups.sh", ["--list", "--state", "empty"], "GROUP STATE\n"),
+        ("kafka-get-offsets.sh", ["--topic", "orders", "--time", "earliest"], "orders:0:0\n"),
+        ("kafka-get-offsets.sh", ["--topic-partitions", "orders:7"], ""),
+        ("kafka-cluster.sh", ["cluster-id"], "Cluster ID: 5L6g3nShT-eMCtK--X86sw\n"),
+        ("kafka-log-dirs.sh", ["--describe", "--topic-list", "nope"],
+         "Querying brokers for log directories information\nReceived log directory information from brokers 1\n"
+         '{"brokers":[{"broker":1,"logDirs":[{"partitions":[],"error":null,"logDir":"/tmp/kafka-logs"}]}],"version":1}\n'),
         ("kafka-consumer-groups.sh", ["--describe", "--group", "x"], "\nError: Consumer group 'x' does not exist.\n"),
         ("kafka-consumer-groups.sh", ["--delete", "--group", "accounting"],
          "\nError: Deletion of some consumer groups failed:\n* Group 'accounting' could not be deleted due to: "
@@ -173,6 +182,59 @@ def test_a_consumer_that_may_not_reach_the_broker_is_given_nothing(world: Embedd
 )  # fmt: skip
 def test_tools(world: EmbeddedWorld, name: str, words: list[str], shown: str) -> None:
     assert tool(world, name, *words).stdout == shown
+
+
+def test_tools_say_the_same_of_one_log(world: EmbeddedWorld) -> None:
+    """Offsets, the group's place and the size of the log are views of one topic."""
+    end = int(tool(world, "kafka-get-offsets.sh", "--topic", "orders").stdout.split(":")[2])
+    committed, behind = lag(world)
+    assert committed + behind == end > 0
+    document = orjson.loads(
+        tool(world, "kafka-log-dirs.sh", "--describe", "--topic-list", "orders").stdout.splitlines()[2]
+    )
+    (part,) = document["brokers"][0]["logDirs"][0]["partitions"]
+    assert (part["partition"], part["size"]) == ("orders-0", end * 310)
+    offsets = tool(world, "kafka-get-offsets.sh", "--topic", "__consumer_offsets").stdout.splitlines()
+    assert len(offsets) == 50
+    (commits,) = (line for line in offsets if not line.endswith(":0"))
+    # One every five seconds, since the group began.
+    assert commits.startswith("__consumer_offsets:5:")
+    up = (world.now() - next(p for p in world.processes.values() if p.program == "kafka").started_at) / SECOND
+    assert int(commits.rpartition(":")[2]) == pytest.approx(min(up / 5, committed), abs=20)
+
+
+def test_members_of_a_group(world: EmbeddedWorld) -> None:
+    """Those who wait for the partition are members, too."""
+    world.cluster.patch("deployments.apps", "accounting", {"spec": {"replicas": 2}}, namespace=shop.NS)
+    world.advance(30.0)
+    told = tool(
+        world, "kafka-consumer-groups.sh", "--describe", "--group", "accounting", "--members", "--verbose"
+    ).stdout
+    rows = [line.split() for line in told.splitlines()[1:]]
+    assert rows[0] == ["GROUP", "CONSUMER-ID", "HOST", "CLIENT-ID", "#PARTITIONS", "ASSIGNMENT"]
+    assert [row[3:] for row in rows[1:]] == [["rdkafka", "1", "orders(0)"], ["rdkafka", "0", "-"]]
+    addresses = {
+        f"/{pod['status']['podIP']}"
+        for pod in world.cluster.list("pods", shop.NS)
+        if pod["metadata"]["name"].startswith("accounting-")
+    }
+    assert {row[2] for row in rows[1:]} == addresses
+    state = tool(world, "kafka-consumer-groups.sh", "--describe", "--group", "accounting", "--state").stdout
+    assert state.splitlines()[-1].split()[-2:] == ["Stable", "2"]
+
+
+@pytest.mark.parametrize(
+    ("line", "shown"),
+    [
+        ("ls /opt/kafka/bin | head -2", "kafka-broker-api-versions.sh\nkafka-cluster.sh\n"),
+        ("cd /opt/kafka/bin; ./kafka-topics.sh --bootstrap-server localhost:9092 --list", "__consumer_offsets\norders\n"),
+        ("cd /opt/kafka; bin/kafka-cluster.sh cluster-id --bootstrap-server localhost:9092", "Cluster ID: 5L6g3nShT-eMCtK--X86sw\n"),
+        ("ls -l /opt/kafka/bin/kafka-topics.sh | cut -c1-10", "-rwxr-xr-x\n"),
+        ("grep -c listeners /opt/kafka/config/server.properties", "2\n"),
+    ],
+)  # fmt: skip
+def test_the_tools_lie_in_their_place(world: EmbeddedWorld, line: str, shown: str) -> None:
+    assert shop.run(world, "kafka", "sh", "-c", line).stdout == shown
 
 
 def test_tools_that_reach_no_broker(world: EmbeddedWorld) -> None:

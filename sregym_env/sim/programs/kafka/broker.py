@@ -8,15 +8,22 @@ from sregym_env.kube.durations import rfc3339
 from sregym_env.runtime.clock import SECOND, seconds
 from sregym_env.runtime.numbers import whole
 from sregym_env.runtime.streams import keyed_bits
+from sregym_env.shell.files import Entry, FileEntry
 from sregym_env.sim.processes.context import ProcessContext
 from sregym_env.sim.programs.defaults import MIB, Quiet
 from sregym_env.sim.programs.kafka import groups, producing, tools
-from sregym_env.sim.programs.kafka.settings import PORT, advertised, endpoint, heap, number, setting
+from sregym_env.sim.programs.kafka.settings import (
+    PORT,
+    advertised,
+    endpoint,
+    heap,
+    number,
+    overrides,
+    setting,
+)
 from sregym_env.sim.world.program import Call, Command, Failure, Flow, HttpRequest, HttpResponse, Usage
 
 VERSION = "3.9.1"
-CLUSTER_ID = "5L6g3nShT-eMCtK--X86sw"
-"""The image's, where the environment gives none."""
 LIVE = 110 * MIB
 """Assumed heap that a broker with a few topics holds on to."""
 BESIDE = 150 * MIB
@@ -36,6 +43,8 @@ class Kafka(Quiet):
     """The broker; ``settings`` of its binary hold its version."""
 
     name = "kafka"
+    account = "appuser"
+    """The image's user."""
 
     def start(self, ctx: ProcessContext) -> None:
         """Format the log directory, start the virtual machine with its heap, and open the listeners."""
@@ -187,10 +196,25 @@ class Kafka(Quiet):
         """Replication, cleaning and heartbeats at rest; a fifth of a millisecond per record."""
         return Usage(0.015 + 0.0002 * sum(rates.values()), ctx.process.memory)
 
+    def entries(self, ctx: ProcessContext) -> Mapping[str, Entry]:
+        """Its tools, and the settings that the image's wrapper has written of the environment."""
+        made = ctx.process.started_at / SECOND
+        found: dict[str, Entry] = {
+            path: FileEntry(text.encode(), 0o755, made) for path, text in tools.SCRIPTS.items()
+        }
+        return {
+            **found,
+            "/opt/kafka/config/server.properties": FileEntry(_properties(ctx).encode(), 0o644, made),
+        }
+
     @property
     def commands(self) -> Mapping[str, Command]:
         """What lies in ``/opt/kafka/bin``."""
         return tools.COMMANDS
+
+
+def _properties(ctx: ProcessContext) -> str:
+    return "\n" + "".join(f"{name}={text}\n" for name, text in overrides(ctx).items())
 
 
 _OUT_OF_MEMORY = (

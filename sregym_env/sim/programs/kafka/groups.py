@@ -21,7 +21,7 @@ from sregym_env.sim.network import addressing
 from sregym_env.sim.network.connections import connect
 from sregym_env.sim.processes.context import ProcessContext
 from sregym_env.sim.programs.kafka.settings import PORT, endpoint, number, setting
-from sregym_env.sim.programs.totals import Rate, rates
+from sregym_env.sim.programs.totals import Rate, rates, served
 from sregym_env.sim.world.process import SUBSCRIPTION, Process, ProcessKey
 
 PRODUCE, CONSUME = "produce", "consume"
@@ -130,8 +130,7 @@ def join(broker: ProcessContext, consumer: ProcessContext, wanted: Subscription)
     if known is not None and member(broker, known) not in (None, consumer.process):
         return True
     process = consumer.process
-    bits = "".join(f"{keyed_bits(now, name, part, *process.key):016x}" for part in range(2))
-    identity = f"{client_id}-{bits[:8]}-{bits[8:12]}-{bits[12:16]}-{bits[16:20]}-{bits[20:32]}"
+    identity = _identity(joined, process.key)
     before = known.paces if known is not None else ()
     group = Group(
         topic, process.key, process.restart, client_id, identity, process.ip, (*before, (now, FASTEST))
@@ -143,6 +142,37 @@ def join(broker: ProcessContext, consumer: ProcessContext, wanted: Subscription)
     )
     broker.update(groups={**groups(broker), name: group}, topics=made)
     return True
+
+
+def _identity(wanted: Subscription, key: ProcessKey) -> str:
+    """A member's identity, which its broker gives it."""
+    bits = "".join(f"{keyed_bits(wanted.since, wanted.group, part, *key):016x}" for part in range(2))
+    return f"{wanted.client_id}-{bits[:8]}-{bits[8:12]}-{bits[12:16]}-{bits[16:20]}-{bits[20:32]}"
+
+
+class Member(NamedTuple):
+    """Who takes part in a group."""
+
+    member_id: str
+    host: str
+    client_id: str
+    assigned: bool
+    """Whether it has the partition; the others wait for it."""
+
+
+def members(broker: ProcessContext, name: str) -> list[Member]:
+    """Everybody in a group, who has the partition first."""
+    group = groups(broker).get(name)
+    found = []
+    for process in broker.world.processes.values():
+        wanted = subscription(process)
+        if wanted is None or wanted.group != name or wanted.run != broker.process.restart:
+            continue
+        if wanted.broker == broker.process.key and linked(broker, process):
+            mine = group is not None and (process.key, process.restart) == (group.member, group.restart)
+            identity = group.member_id if mine and group is not None else _identity(wanted, process.key)
+            found.append(Member(identity, process.ip, wanted.client_id, mine))
+    return sorted(found, key=lambda each: (not each.assigned, each.member_id))
 
 
 def rejoin(broker: ProcessContext) -> bool:
@@ -290,6 +320,11 @@ class Course:
             left = max(left - (piece.end - at) / piece.pace, 0.0) if piece.pace else left
             at = piece.end
         return None
+
+
+def end_offset(broker: ProcessContext, topic: str) -> int:
+    """How many records there are in a topic."""
+    return int(served(broker, f"{PRODUCE} {topic}") + _NEARLY)
 
 
 _NEARLY = 1e-6

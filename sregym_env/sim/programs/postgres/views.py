@@ -13,7 +13,7 @@ from sregym_env.sim.processes.context import ProcessContext
 from sregym_env.sim.programs import totals
 from sregym_env.sim.programs.postgres.catalog import TABLE_PRIVILEGES, Cluster, Schema, Table
 from sregym_env.sim.programs.postgres.expressions import moment
-from sregym_env.sim.programs.postgres.sessions import PgSession
+from sregym_env.sim.programs.postgres.sessions import BACKGROUND, PgSession
 from sregym_env.sim.programs.postgres.storage import (
     SETTINGS,
     inserted,
@@ -76,14 +76,15 @@ def quoted(name: str) -> str:
     return name if plain and name not in ("order", "user", "table", "group", "select") else f'"{name}"'
 
 
+def client_port(session: PgSession) -> int:
+    """The port from which a client has connected; -1 for one through the socket."""
+    return 40000 + session.pid % 20000 if session.address else -1
+
+
 def _activity(look: Looking) -> Rows:
     start = moment(started_at(look.ctx))
     rows: Rows = []
-    for pid, kind, wait in (
-        (62, "checkpointer", "CheckpointerMain"), (63, "background writer", "BgwriterHibernate"),
-        (65, "walwriter", "WalWriterMain"), (66, "autovacuum launcher", "AutovacuumMain"),
-        (67, "logical replication launcher", "LogicalLauncherMain"),
-    ):  # fmt: skip
+    for pid, kind, wait, _ in BACKGROUND:
         user = "" if kind != "logical replication launcher" else next(iter(look.data.roles))
         rows.append((None, None, pid, None, None if not user else 10, user or None, "", None, None, None, start, None, None, None,
                      "Activity", wait, None, None, None, "", kind))  # fmt: skip
@@ -99,7 +100,7 @@ def _activity(look: Looking) -> Rows:
         )
         rows.append(
             (look.oid("database", each.database), each.database, each.pid, None, look.oid("role", each.user), each.user,
-             each.application, each.address or None, None, 40000 + each.pid % 20000 if each.address else -1,
+             each.application, each.address or None, None, client_port(each),
              moment(each.since), None if idle else begun, begun, begun, *waits, each.state, None,
              None if idle else 750 + each.pid % 50, each.query, "client backend")
         )  # fmt: skip
