@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from math import inf
+from typing import Any
 
 from sregym_env.cluster.streams import ExecResult
 from sregym_env.kube.durations import parse_rfc3339
@@ -156,19 +157,48 @@ def program_commands(visit: Visit, setup: bool) -> dict[str, ShellCommand]:
     for program in sorted({binary.program for binary in image.binaries.values()}):
         for name, command in visit.ctx.world.programs[program].commands.items():
             if name in image.binaries or name not in TOOLS:
-                found[name] = _program_command(visit, command, setup)
+                following = getattr(visit.ctx.world.programs[program], "following", None)
+                found[name] = _program_command(visit, command, setup, following)
     return found
 
 
-def _program_command(visit: Visit, command: Callable[..., ExecResult], setup: bool) -> ShellCommand:
+Following = Callable[[ProcessContext, Sequence[str]], Callable[[ProcessContext, int, int], str] | None]
+"""What a program's command goes on to print while time passes, if it goes on: between two instants, microseconds."""
+MOST_FOLLOWED = 400
+"""Lines that such a command prints at most; after these it is silent."""
+
+
+def _program_command(
+    visit: Visit, command: Callable[..., ExecResult], setup: bool, following: Following | None = None
+) -> ShellCommand:
     def call(argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
         if setup and argv[0] == "mongo":
             return mongo_shell.run(visit.ctx, argv, stdin, setup=True)
         result = command(_with_variables(visit.ctx, shell), argv, stdin)
+        more = None if following is None or result.exit_code else following(visit.ctx, argv)
+        if more is not None:
+            shell.show(result)
+            _follow(visit, shell, more)
         visit.take(result.seconds)
         return result
 
     return call
+
+
+def _follow(visit: Visit, shell: Shell, more: Callable[[ProcessContext, int, int], str]) -> None:
+    """Print what comes, second by second, until somebody ends it."""
+    left = MOST_FOLLOWED
+    since = round(visit.now * SECOND)
+    while left > 0:
+        try:
+            visit.take(1.0)
+        finally:
+            # What came before it was ended has been printed.
+            now = round(visit.now * SECOND)
+            lines = more(visit.ctx, since, now).splitlines(keepends=True)[:left]
+            shell.show(ExecResult("".join(lines)))
+            left, since = left - len(lines), now
+    visit.take(inf)
 
 
 _SHELLS_OWN = frozenset(("PATH", "HOME", "HOSTNAME", "PWD", "OLDPWD", "SHLVL", "_"))
@@ -447,7 +477,8 @@ def user_of(ctx: ProcessContext, process: Process) -> str:
         return "root"
     pod = ctx.world.store.get("pods", process.namespace, process.pod)
     spec = {} if pod is None else pod["spec"]
-    container = next((each for each in spec.get("containers", ()) if each["name"] == process.container), {})
+    containers = [each for each in spec.get("containers", ()) if each["name"] == process.container]
+    container: Mapping[str, Any] = containers[0] if containers else {}
     told = (container.get("securityContext") or {}).get("runAsUser")
     told = (spec.get("securityContext") or {}).get("runAsUser") if told is None else told
     image = find(ctx.world.images, process.image)
