@@ -15,14 +15,12 @@ from sregym_env.runtime import effort
 from sregym_env.runtime.clock import SECOND, seconds
 from sregym_env.runtime.streams import keyed_bits, keyed_unit
 from sregym_env.sim.network import addressing
-from sregym_env.sim.network.connections import connect
 from sregym_env.sim.processes.context import ProcessContext
-from sregym_env.sim.programs import totals
+from sregym_env.sim.programs import pools, totals
 from sregym_env.sim.programs.redis_settings import option
 from sregym_env.sim.programs.services.drivers.connecting import lives
-from sregym_env.sim.programs.services.peers import KeySpace, Peer, only, password
+from sregym_env.sim.programs.services.peers import KeySpace, Peer, password
 from sregym_env.sim.programs.services.settings import ServiceSettings
-from sregym_env.sim.world.history import history
 from sregym_env.sim.world.process import Process
 
 POOLED = frozenset(("redis-plus-plus",))
@@ -83,7 +81,7 @@ def _remembered(server: ProcessContext) -> Iterator[Connection]:
 
 def _pooled(server: ProcessContext) -> Iterator[Connection]:
     """Connections of pools: those of every process whose settings lead here, while it is served."""
-    asked = present(server)
+    asked = pools.present(server)
     if not asked:
         return
     number, now, rate = 3, server.now(), sum(asked.values())
@@ -124,38 +122,13 @@ def received(server: ProcessContext, calls: int) -> int:
 def _clients(server: ProcessContext) -> Iterator[tuple[Process, Peer]]:
     """The processes with pools whose settings lead to a server that lets them in."""
     wanted = option(server, "requirepass")
-    for process in server.world.processes.values():
-        for peer in _peers(server, process):
-            ctx = ProcessContext(server.world, process)
-            host, port = only(ctx, peer)
-            if not host or (wanted and dict(password(ctx, peer.account)).get("password") != wanted):
-                continue
-            legs = connect(server.world, process, host, port, kept=True).legs
-            if any(leg.outcome == "ok" and leg.process == server.process.key for leg in legs):
-                yield process, peer
-
-
-def _peers(server: ProcessContext, process: Process) -> Iterator[Peer]:
-    image = server.world.images.get(process.image)
-    binary = None if image is None else image.binaries.get(process.binary)
-    settings = None if binary is None else binary.settings
-    if isinstance(settings, ServiceSettings) and process.listening:
-        yield from (peer for peer in settings.peers if peer.driver in POOLED)
+    for process, peer, _ in pools.clients(server, POOLED):
+        given = dict(password(ProcessContext(server.world, process), peer.account)).get("password")
+        if not wanted or given == wanted:
+            yield process, peer
 
 
 # --- what they ask ------------------------------------------------------------------------------------------
-
-
-def present(server: ProcessContext) -> dict[str, float]:
-    """Commands per second that clients send now, by name as they send it."""
-    last = history(server.world).last()
-    run = server.process.key, server.process.restart
-    found: dict[str, float] = {}
-    for load in () if last is None else last.loads:
-        if (load.process, load.restart) == run:
-            for name, rate in load.rates:
-                found[name] = found.get(name, 0.0) + rate
-    return {name: rate for name, rate in sorted(found.items()) if rate > 0.0}
 
 
 def _drawn(asked: Mapping[str, float], draw: float) -> str:
@@ -307,7 +280,7 @@ class Spaces:
 
 def seen(server: ProcessContext, since: int, until: int, carts: tuple[str, ...]) -> list[str]:
     """Commands of clients in a time, as ``MONITOR`` tells of them. ``carts``: keys of a server that has no key spaces."""
-    asked, open_ = present(server), connections(server)
+    asked, open_ = pools.present(server), connections(server)
     if not open_:
         return []
     spaces = list(Spaces(server).known.values())

@@ -16,14 +16,13 @@ from sregym_env.runtime.clock import SECOND
 from sregym_env.runtime.numbers import whole
 from sregym_env.runtime.streams import keyed_bits
 from sregym_env.sim.processes.context import ProcessContext
-from sregym_env.sim.programs import redis_memory
+from sregym_env.sim.programs import pools, redis_memory
 from sregym_env.sim.programs.redis_clients import (
     USECS,
     SortedSet,
     Spaces,
     answered,
     connections,
-    present,
     received,
 )
 from sregym_env.sim.programs.redis_memory import FULL
@@ -426,7 +425,7 @@ def _info(session: Session, rest: list[str]) -> Reply:
     counted = answered(server)
     calls = sum(well + ill for well, ill in counted.values())
     reads = sum(counted.get(name, (0, 0))[0] for name in ("get", "hget", "hgetall", "zrange", "zrevrange"))
-    rate = sum(present(server).values())
+    rate = sum(pools.present(server).values())
     sections: dict[str, dict[str, Any]] = {
         "Server": {"redis_version": "7.2.4" if session.valkey else version(server),
                    **({"server_name": "valkey", "valkey_version": version(server)} if session.valkey else {}),
