@@ -11,6 +11,7 @@ from sregym_env.sim.bringup.deploy import deployed_world
 from sregym_env.sim.embedded import EmbeddedWorld
 from sregym_env.sim.monitoring.spans import _mixed, _unmixed
 from sregym_env.telemetry.traces.model import FOLLOWS_FROM, Trace, TraceQuery
+from sregym_env.telemetry.traces.text import trace_text
 from tests.monitoring.conftest import NAMESPACE
 
 MINUTES_10 = 600 * SECOND
@@ -210,7 +211,10 @@ def test_a_record_that_is_taken_has_a_trace_of_its_own(
             if reference.kind == FOLLOWS_FROM
         }
         assert links.keys() == linked
+        shown = trace_text(trace)
+        assert shown.count(" follows from span ") == len(links)
         for reference in links.values():
+            assert f"follows from span {reference.span_id} of trace {reference.trace_id}" in shown
             other = traces.get(reference.trace_id)
             assert other is not None
             (published,) = (span for span in other.spans if span.span_id == reference.span_id)
