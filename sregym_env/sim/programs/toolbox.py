@@ -52,6 +52,7 @@ from sregym_env.sim.programs.machine import (
     time_tools,
     tracked,
 )
+from sregym_env.sim.programs.machine.commands import Running
 from sregym_env.sim.programs.machine.system import OnMachine
 from sregym_env.sim.programs.process_list import Row
 from sregym_env.sim.programs.visits import Visit
@@ -266,7 +267,7 @@ def _synthetic(ctx: ProcessContext) -> dict[str, str]:
     """Files that the kubelet and the kernel provide."""
     process, world = ctx.process, ctx.world
     first = _first(ctx)
-    command = _command(first.program, first.argv)
+    command = _title(world, first)
     name = first.binary if command == list(first.argv) else command[0]
     return {
         "/etc/hosts": _hosts_file(dns.hosts_entries(world, process), process.ip),
@@ -415,7 +416,7 @@ def _ps(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> E
             pid,
             user_of(ctx, process),
             process_list.used(commands.usage(ctx, process)[2]),
-            _command_line(process),
+            _command_line(ctx.world, process),
         )
         for pid, process in seen
     ]
@@ -424,7 +425,7 @@ def _ps(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> E
         (pid, "root", "0:00", f"[{leak.command}]" if leak.dead else leak.command)
         for pid, _, leak, _ in gathered(ctx)
     ]
-    told.append((own, "root", "0:00", " ".join(argv)))
+    told.append((own, user_of(ctx, ctx.process, asking=True), "0:00", " ".join(argv)))
     lines = "".join(f"{pid:>5} {user[:8]:<8} {used:>5} {command}\n" for pid, user, used, command in told)
     return _ok(f"PID   USER     TIME  COMMAND\n{lines}")
 
@@ -439,7 +440,7 @@ def process_rows(ctx: ProcessContext, own: int, argv: Sequence[str], parent: int
     found = []
     for pid, process in visible_processes(ctx):
         _, resident, seconds = commands.usage(ctx, process)
-        words = _command(process.program, process.argv)
+        words = _title(ctx.world, process)
         name = words[0].rpartition("/")[2] if words else ""
         user = user_of(ctx, process)
         found.append(
@@ -451,7 +452,8 @@ def process_rows(ctx: ProcessContext, own: int, argv: Sequence[str], parent: int
         text = f"[{leak.command}] <defunct>" if leak.dead else leak.command
         resident, state = (0, "Z") if leak.dead else (968 << 10, "S")
         found.append(Row(pid, whose, since, text, leak.command.split(" ")[0], resident, state=state))
-    return [*found, Row(own, parent, ctx.now(), " ".join(argv), "ps", 1560 << 10, state="R")]
+    mine = user_of(ctx, ctx.process, asking=True)
+    return [*found, Row(own, parent, ctx.now(), " ".join(argv), "ps", 1560 << 10, state="R", user=mine)]
 
 
 def _kin(ctx: ProcessContext, seen: Sequence[tuple[int, Process]]) -> list[Row]:
@@ -470,8 +472,8 @@ def _kin(ctx: ProcessContext, seen: Sequence[tuple[int, Process]]) -> list[Row]:
     return sorted(found)
 
 
-def user_of(ctx: ProcessContext, process: Process) -> str:
-    """Who runs a main process: whom its pod names, else the image; an entrypoint that begins as root steps down to the server's
+def user_of(ctx: ProcessContext, process: Process, *, asking: bool = False) -> str:
+    """Who runs a main process, or a command that somebody carries out beside it (``asking``): whom its pod names, else the image; an entrypoint that begins as root steps down to the server's
     own user. On a machine, where nobody knows the users of images, that counts as root's."""
     if sees_machine(ctx):
         return "root"
@@ -484,13 +486,15 @@ def user_of(ctx: ProcessContext, process: Process) -> str:
     image = find(ctx.world.images, process.image)
     number = (0 if image is None else image.user) if told is None else int(told)
     account: str = getattr(ctx.world.programs.get(process.program), "account", "")
+    if asking and not number:
+        return "root"
     if account and str(number) in ("0", process_list.NUMBERS.get(account)):
         return account
     return str(number) if number else "root"
 
 
-def _command_line(process: Process) -> str:
-    return " ".join(_command(process.program, process.argv))
+def _command_line(world: SimWorld, process: Process) -> str:
+    return " ".join(_title(world, process))
 
 
 def sees_machine(ctx: ProcessContext) -> bool:
@@ -553,6 +557,12 @@ def gathered(ctx: ProcessContext) -> list[tuple[int, int, pids.Leak, int]]:
     return found
 
 
+def _title(world: SimWorld, process: Process) -> list[str]:
+    """What a main process is called: some programs say it themselves."""
+    known: Callable[[Process], list[str]] | None = getattr(world.programs.get(process.program), "title", None)
+    return _command(process.program, process.argv) if known is None else known(process)
+
+
 def _command(program: str, argv: Sequence[str]) -> list[str]:
     """What process 1 runs: an image's entrypoint script puts the program in its own place."""
     if not argv or not argv[0].endswith("docker-entrypoint.sh"):
@@ -567,7 +577,21 @@ _SERVERS = {"redis": "redis-server", "valkey": "valkey-server"}
 
 
 def _top(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
-    return commands.top(ctx, argv, stdin, shell, visible_processes(ctx))
+    seen = visible_processes(ctx)
+    if sees_machine(ctx):
+        return commands.top(ctx, argv, stdin, shell, seen)
+    running = []
+    for pid, process in seen:
+        words = _title(ctx.world, process)
+        name = words[0].rpartition("/")[2] if words else ""
+        running.append(
+            Running(pid, *commands.usage(ctx, process), user_of(ctx, process), name[:15], " ".join(words))
+        )
+    running += [
+        Running(row.pid, 0.0, row.resident, row.seconds, row.user, row.name, row.command)
+        for row in _kin(ctx, seen)
+    ]
+    return commands.top(ctx, argv, stdin, shell, seen, running)
 
 
 def _id(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
@@ -731,7 +755,15 @@ def _pidof(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -
     if sees_machine(ctx):
         found = [str(pid) for pid, each in daemons.running(ctx) if each == name]
         return ExecResult(f"{' '.join(found)}\n" if found else "", exit_code=int(not found))
-    return _ok("1\n") if name == ctx.process.binary.rpartition("/")[2] else ExecResult(exit_code=1)
+    known = [str(row.pid) for row in _of_container(ctx) if name in (row.name, row.command.split(" ")[0])]
+    if not known and name == ctx.process.binary.rpartition("/")[2]:
+        known = ["1"]
+    return _ok(" ".join(reversed(known)) + "\n") if known else ExecResult(exit_code=1)
+
+
+def _of_container(ctx: ProcessContext) -> list[Row]:
+    """What runs in a container, beside who asks."""
+    return sorted(process_rows(ctx, 0, ("",)))[1:]
 
 
 def _pgrep(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:

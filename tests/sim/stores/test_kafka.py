@@ -230,6 +230,10 @@ def test_members_of_a_group(world: EmbeddedWorld) -> None:
         ("cd /opt/kafka/bin; ./kafka-topics.sh --bootstrap-server localhost:9092 --list", "__consumer_offsets\norders\n"),
         ("cd /opt/kafka; bin/kafka-cluster.sh cluster-id --bootstrap-server localhost:9092", "Cluster ID: 5L6g3nShT-eMCtK--X86sw\n"),
         ("ls -l /opt/kafka/bin/kafka-topics.sh | cut -c1-10", "-rwxr-xr-x\n"),
+        ("ps | grep -c '[k]afka.Kafka /opt/kafka/config/server.properties'", "1\n"),
+        ("ps | awk '/java/ && $1 == 1 {print $2}'", "appuser\n"),
+        ("cat /proc/1/comm; pidof java", "java\n1\n"),
+        ("ps | awk '$4 == \"ps\" {print $2}'", "appuser\n"),
         ("grep -c listeners /opt/kafka/config/server.properties", "2\n"),
     ],
 )  # fmt: skip

@@ -21,6 +21,7 @@ from sregym_env.sim.programs.kafka.settings import (
     overrides,
     setting,
 )
+from sregym_env.sim.world.process import Process
 from sregym_env.sim.world.program import Call, Command, Failure, Flow, HttpRequest, HttpResponse, Usage
 
 VERSION = "3.9.1"
@@ -196,6 +197,11 @@ class Kafka(Quiet):
         """Replication, cleaning and heartbeats at rest; a fifth of a millisecond per record."""
         return Usage(0.015 + 0.0002 * sum(rates.values()), ctx.process.memory)
 
+    def title(self, process: Process) -> list[str]:
+        """What the image's scripts have put in their place: the virtual machine."""
+        heap_options = process.env.get("KAFKA_HEAP_OPTS", "-Xmx1G -Xms1G").split()
+        return [_JAVA, *heap_options, *_MACHINE, "-cp", "/opt/kafka/bin/../libs/*", "kafka.Kafka", PROPERTIES]
+
     def entries(self, ctx: ProcessContext) -> Mapping[str, Entry]:
         """Its tools, and the settings that the image's wrapper has written of the environment."""
         made = ctx.process.started_at / SECOND
@@ -204,13 +210,23 @@ class Kafka(Quiet):
         }
         return {
             **found,
-            "/opt/kafka/config/server.properties": FileEntry(_properties(ctx).encode(), 0o644, made),
+            PROPERTIES: FileEntry(_properties(ctx).encode(), 0o644, made),
         }
 
     @property
     def commands(self) -> Mapping[str, Command]:
         """What lies in ``/opt/kafka/bin``."""
         return tools.COMMANDS
+
+
+PROPERTIES = "/opt/kafka/config/server.properties"
+_JAVA = "/opt/java/openjdk/bin/java"
+_MACHINE = (
+    "-server", "-XX:+UseG1GC", "-XX:MaxGCPauseMillis=20", "-XX:InitiatingHeapOccupancyPercent=35", "-XX:+ExplicitGCInvokesConcurrent",
+    "-XX:MaxInlineLevel=15", "-Djava.awt.headless=true", "-Dkafka.logs.dir=/opt/kafka/bin/../logs",
+    "-Dlog4j.configuration=file:/opt/kafka/config/log4j.properties",
+)  # fmt: skip
+"""What ``kafka-run-class.sh`` tells the virtual machine."""
 
 
 def _properties(ctx: ProcessContext) -> str:

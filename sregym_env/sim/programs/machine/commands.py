@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
 
 from sregym_env.cluster.streams import ExecResult
 from sregym_env.kube.durations import parse_rfc3339, rfc3339
@@ -172,19 +173,39 @@ def _shares(each: MachineFigures) -> dict[str, float]:
     return {**found, "idle": 100.0 - sum(found.values())}
 
 
+class Running(NamedTuple):
+    """A process as ``top`` shows it."""
+
+    pid: int
+    cores: float
+    """In use now."""
+    resident: int
+    """Bytes."""
+    seconds: float
+    """CPU time that it has had."""
+    user: str
+    name: str
+    command: str
+
+
 def top(
     ctx: ProcessContext,
     argv: Sequence[str],
     stdin: str,
     shell: Shell,
     seen: Sequence[tuple[int, Process]] = (),
+    running: Sequence[Running] | None = None,
 ) -> ExecResult:
-    """One look of ``top``: what runs in the process namespace, by its use of CPU."""
+    """One look of ``top``: what runs in the process namespace, by its use of CPU. ``running``: that and what it has started, where
+    more is known than the main processes that are ``seen``."""
     each, busybox = machine_of(ctx), ctx.image.toolbox == "busybox"
     shares, memory = _shares(each), kernel_files.memory_of(each)
-    rows = sorted(
-        ((pid, *usage(ctx, process), process) for pid, process in seen), key=lambda row: (-row[1], row[0])
-    )
+    if running is None:
+        running = [
+            Running(pid, *usage(ctx, process), "root", _name_of(process), command_of(process))
+            for pid, process in seen
+        ]
+    rows = sorted(running, key=lambda row: (-row.cores, row.pid))
     total = memory["MemTotal"]
     out = []
     if busybox:
@@ -197,10 +218,10 @@ def top(
             f"Load average: {load} {max(1, round(each.busy))}/{kernel_files.tasks(each, ctx.world, ctx.process.node)} 57",
             "  PID  PPID USER     STAT   VSZ %VSZ CPU %CPU COMMAND",
         ]
-        for pid, cores, resident, _, process in rows:
+        for pid, cores, resident, _, user, _, command in rows:
             size = resident * 9 >> 10
             out.append(
-                f"{pid:5d}     0 root     S    {_short(size):>5} {size * 100 // total:3d}%   {pid % each.cores} {cores * 100 / each.cores:3.0f}% {command_of(process)}"
+                f"{pid:5d}     0 {user[:8]:<8} S    {_short(size):>5} {size * 100 // total:3d}%   {pid % each.cores} {cores * 100 / each.cores:3.0f}% {command}"
             )
         return ExecResult("\n".join(out) + "\n")
     gathered = [leak for _, process in seen if (leak := pids.leak_of(ctx.world, process)) is not None]
@@ -217,12 +238,12 @@ def top(
         "",
         "    PID USER      PR  NI    VIRT    RES    SHR S  %CPU  %MEM     TIME+ COMMAND",
     ]
-    for pid, cores, resident, seconds, process in rows:
+    for pid, cores, resident, seconds, user, name, _ in rows:
         size = resident >> 10
         clock = f"{int(seconds) // 60}:{seconds % 60:05.2f}"
         out.append(
-            f"{pid:7d} root      20   0 {size * 9:7d} {size:6d} {size // 8:6d} S {cores * 100:5.1f} {size * 100 / total:5.1f} {clock:>9} "
-            f"{process.program if _is_entrypoint(process) else process.binary.rpartition('/')[2]}"
+            f"{pid:7d} {user[:8]:<8}  20   0 {size * 9:7d} {size:6d} {size // 8:6d} S {cores * 100:5.1f} {size * 100 / total:5.1f} {clock:>9} "
+            f"{name}"
         )
     return ExecResult("\n".join(out) + "\n")
 
@@ -239,6 +260,10 @@ def usage(ctx: ProcessContext, process: Process) -> tuple[float, int, float]:
     except LookupError:
         return 0.0, process.memory, 0.0
     return found.cores, found.resident, found.cpu
+
+
+def _name_of(process: Process) -> str:
+    return str(process.program) if _is_entrypoint(process) else process.binary.rpartition("/")[2]
 
 
 def command_of(process: Process) -> str:
