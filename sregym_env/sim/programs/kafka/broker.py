@@ -162,13 +162,15 @@ class Kafka(Quiet):
         """Give every record to a group's member, and learn its pace. The producer does not wait."""
         process = groups.member(ctx, group)
         pace = 0.0
-        if process is not None and groups.linked(ctx, process):
+        way = None if process is None else groups.way(ctx, process)
+        if process is not None and way is not None:
             flow = ctx.call(
                 process.ip,
                 groups.DELIVERY,
                 Call(f"{groups.CONSUME} {group.topic}"),
                 timeout=CONSUMED_WITHIN,
                 waits=False,
+                back=way,
             )
             pace = max(flow.latency, groups.FASTEST) if flow.ok or flow.latency < CONSUMED_WITHIN else 0.0
         ctx.learn((name, pace))

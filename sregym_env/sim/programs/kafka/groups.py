@@ -18,7 +18,8 @@ from sregym_env.runtime.clock import SECOND
 from sregym_env.runtime.frozen import evolve
 from sregym_env.runtime.streams import keyed_bits
 from sregym_env.sim.network import addressing
-from sregym_env.sim.network.connections import connect
+from sregym_env.sim.network.connections import Leg, connect
+from sregym_env.sim.network.links import path
 from sregym_env.sim.processes.context import ProcessContext
 from sregym_env.sim.programs.kafka.settings import PORT, endpoint, number, setting
 from sregym_env.sim.programs.totals import Rate, rates, served
@@ -168,7 +169,7 @@ def members(broker: ProcessContext, name: str) -> list[Member]:
         wanted = subscription(process)
         if wanted is None or wanted.group != name or wanted.run != broker.process.restart:
             continue
-        if wanted.broker == broker.process.key and linked(broker, process):
+        if wanted.broker == broker.process.key and way(broker, process) is not None:
             mine = group is not None and (process.key, process.restart) == (group.member, group.restart)
             identity = group.member_id if mine and group is not None else _identity(wanted, process.key)
             found.append(Member(identity, process.ip, wanted.client_id, mine))
@@ -194,13 +195,21 @@ def rejoin(broker: ProcessContext) -> bool:
     return lost
 
 
-def linked(broker: ProcessContext, consumer: Process) -> bool:
-    """Whether a consumer's connection to a broker leads there: it is the consumer who opens it, and records come back on it."""
+def way(broker: ProcessContext, consumer: Process) -> Leg | None:
+    """The connection of a consumer to a broker, from the broker's side; None where it leads nowhere. It is the consumer who opens
+    it, and records come back on it."""
     place = endpoint(setting(broker, "listeners"), "PLAINTEXT")
-    found = connect(
-        broker.world, consumer, broker.process.ip, place[1] if place is not None else PORT, kept=True
+    world, mine = broker.world, broker.process
+    found = connect(world, consumer, mine.ip, place[1] if place is not None else PORT, kept=True)
+    leg = next((each for each in found.legs if each.outcome == "ok" and each.process == mine.key), None)
+    if leg is None:
+        return None
+    back = path(
+        world, mine.node, (mine.namespace, mine.pod), consumer.node, (consumer.namespace, consumer.pod)
     )
-    return any(leg.outcome == "ok" and leg.process == broker.process.key for leg in found.legs)
+    return leg._replace(
+        share=1.0, address=consumer.ip, port=DELIVERY, process=consumer.key, answers=back.answers
+    )
 
 
 def attended(consumer: ProcessContext) -> bool:
@@ -210,7 +219,7 @@ def attended(consumer: ProcessContext) -> bool:
     if wanted is None or found is None or found.restart != wanted.run:
         return False
     broker = ProcessContext(consumer.world, found)
-    if not linked(broker, consumer.process):
+    if way(broker, consumer.process) is None:
         return False
     group = groups(broker).get(wanted.group)
     if group is None or member(broker, group) is None:
