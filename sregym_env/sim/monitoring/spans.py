@@ -623,7 +623,9 @@ class _Maker:
         else:
             end, ok = now + self._around(callee.latency + 2 * _WAY), self._draw() < ahead.ok
         if writes:
-            tags: list[Tag] = [("span.kind", _side(ask)), ("component", self._component(node))]
+            tags: list[Tag] = [("span.kind", _side(ask))]
+            if not groups.consumed(node.operation):
+                tags.append(("component", self._component(node)))
             if ask.operation == groups.PRODUCE:
                 tags[1:] = [
                     ("messaging.system", "kafka"),
