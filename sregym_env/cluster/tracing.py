@@ -3,7 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+
+
+@dataclass(frozen=True, slots=True)
+class Taking:
+    """How a component traces a record that it takes from a topic: in a trace of its own, of which the spans are linked to the one
+    that published the record. One span says how it was received, another one what was done with it."""
+
+    process: str = ""
+    """The name of the second; empty for ``process TOPIC``."""
+    kind: str = "consumer"
+    """Its kind."""
+    around: bool = False
+    """Whether it begins before the record is there, and the first lies within it."""
+
+
+PLAIN = Taking()
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +33,8 @@ class Tracing:
     clients: Mapping[tuple[str, str], str] = field(default_factory=dict)
     """Spans of requests that are made, by (component, what is asked): ``peer operation``, or ``peer operation of`` where
     that says on what."""
+    taking: Mapping[str, Taking] = field(default_factory=dict)
+    """Components that trace in a way of their own what they take from topics."""
     unseen: frozenset[str] = frozenset()
     """Components that write no spans although they serve requests: stores, and what is not instrumented."""
     http: str = "net/http"
@@ -35,4 +53,10 @@ class Tracing:
     def client(self, component: str, peer: str, operation: str, of: str) -> str:
         """The span of a request that a component makes."""
         full = self.clients.get((component, f"{peer} {operation} {of}".rstrip()))
-        return full or self.clients.get((component, f"{peer} {operation}"), operation)
+        usual = f"publish {of}" if operation == "produce" and of else operation
+        return full or self.clients.get((component, f"{peer} {operation}"), usual)
+
+    def taken(self, component: str, topic: str) -> Taking:
+        """How a component traces a record of a topic."""
+        found = self.taking.get(component, PLAIN)
+        return found if found.process else replace(found, process=f"process {topic}")

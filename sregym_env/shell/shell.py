@@ -158,7 +158,10 @@ class Shell:
         """A command of the caller's, to be called with its words and its input."""
         command = self._commands.get(name)
         if command is None:
-            command = self._commands.get(_short(name)) if name.startswith("/") else None
+            # Some have a place of their own, to which a path may lead from anywhere.
+            command = self._commands.get(self.resolve(name)) if "/" in name else None
+            if command is None and name.startswith("/"):
+                command = self._commands.get(_short(name))
             if command is None:
                 return None
         return partial(_called, command, self)

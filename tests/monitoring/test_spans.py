@@ -10,7 +10,8 @@ from sregym_env.runtime.clock import SECOND
 from sregym_env.sim.bringup.deploy import deployed_world
 from sregym_env.sim.embedded import EmbeddedWorld
 from sregym_env.sim.monitoring.spans import _mixed, _unmixed
-from sregym_env.telemetry.traces.model import Trace, TraceQuery
+from sregym_env.telemetry.traces.model import FOLLOWS_FROM, Trace, TraceQuery
+from sregym_env.telemetry.traces.text import trace_text
 from tests.monitoring.conftest import NAMESPACE
 
 MINUTES_10 = 600 * SECOND
@@ -173,9 +174,87 @@ def test_statements_and_records_are_answered_under_their_full_names(shop: Embedd
     spans = [span for trace in search(shop, "product-catalog", limit=50) for span in trace.spans]
     assert any(span.operation == "select" for span in spans)
     assert any(
-        span.operation == "produce" for trace in search(shop, "checkout", limit=5) for span in trace.spans
+        span.operation == "publish orders"
+        for trace in search(shop, "checkout", limit=5)
+        for span in trace.spans
     )
     assert all(trace.errors == 0 for trace in search(shop, "frontend-proxy", limit=100))
+
+
+@pytest.mark.parametrize(
+    ("service", "names", "linked"),
+    [
+        (
+            "accounting",
+            ["order-consumed", "receive orders", "insert", "insert", "insert"],
+            {"receive orders"},
+        ),
+        ("fraud-detection", ["receive orders", "process orders"], {"receive orders", "process orders"}),
+    ],
+)
+def test_a_record_that_is_taken_has_a_trace_of_its_own(
+    shop: EmbeddedWorld, service: str, names: list[str], linked: set[str]
+) -> None:
+    """It is linked to the span that published the record, after which it was received."""
+    traces = shop.telemetry.traces
+    found = search(shop, service, limit=10)
+    assert len(found) == 10
+    for trace in found:
+        assert traces.get(trace.trace_id) == trace
+        assert [span.operation for span in trace.spans] == names
+        assert {span.service for span in trace.spans} == {service}
+        assert [span.operation for span in trace.spans if not span.parent_id] == names[:1]
+        links = {
+            span.operation: reference
+            for span in trace.spans
+            for reference in span.references
+            if reference.kind == FOLLOWS_FROM
+        }
+        assert links.keys() == linked
+        shown = trace_text(trace)
+        assert shown.count(" follows from span ") == len(links)
+        for reference in links.values():
+            assert f"follows from span {reference.span_id} of trace {reference.trace_id}" in shown
+            other = traces.get(reference.trace_id)
+            assert other is not None
+            (published,) = (span for span in other.spans if span.span_id == reference.span_id)
+            assert (published.service, published.operation) == ("checkout", "publish orders")
+            assert published.end <= next(
+                span.end for span in trace.spans if span.operation == "receive orders"
+            )
+    kinds = {(each.name, each.kind) for each in traces.operations(service)}
+    assert ("receive orders", "consumer") in kinds and "server" not in {kind for _, kind in kinds}
+
+
+def test_records_that_nobody_takes_have_no_trace_until_somebody_does(shop: EmbeddedWorld) -> None:
+    world = shop.fork()
+    begin = world.now()
+    world.cluster.patch(
+        "deployments.apps", "accounting", {"spec": {"replicas": 0}}, namespace="astronomy-shop"
+    )
+    world.advance(300.0)
+
+    def published_since() -> list[Trace]:
+        query = TraceQuery("accounting", begin + 60 * SECOND, world.now())
+        return list(world.telemetry.traces.search(query))
+
+    assert published_since() == []
+    world.cluster.patch(
+        "deployments.apps", "accounting", {"spec": {"replicas": 1}}, namespace="astronomy-shop"
+    )
+    world.advance(60.0)
+    back = published_since()
+    assert len(back) > 15
+    assert min(span.end for trace in back for span in trace.spans) > begin + 300 * SECOND
+    world.cluster.patch("deployments.apps", "kafka", {"spec": {"replicas": 0}}, namespace="astronomy-shop")
+    world.advance(30.0)
+    gone = world.now()
+    world.advance(300.0)
+    assert not search_since(world, "accounting", gone) and not search_since(world, "fraud-detection", gone)
+
+
+def search_since(world: EmbeddedWorld, service: str, begin: int) -> list[Trace]:
+    return list(world.telemetry.traces.search(TraceQuery(service, begin, world.now())))
 
 
 def test_only_the_calls_that_fail_are_said_to_fail(shop: EmbeddedWorld) -> None:

@@ -74,8 +74,15 @@ def configured(world: EmbeddedWorld, text: str) -> None:
         (["PING", "hello"], '"hello"'),
         (["set", "a", "1"], "OK"),
         (["get", "nothing"], "(nil)"),
-        (["dbsize"], "(integer) 1"),
-        (["keys", "*"], '1) "user-timeline"'),
+        (["keys", "nobody*"], "(empty array)"),
+        (["type", "12"], "zset"),
+        (["type", "962"], "none"),
+        (["get", "12"], "(error) WRONGTYPE Operation against a key holding the wrong kind of value"),
+        (["zcard", "nobody"], "(integer) 0"),
+        (["ttl", "12"], "(integer) -1"),
+        (["latency", "latest"], "(empty array)"),
+        (["latency", "history", "command"], "(empty array)"),
+        (["latency", "graph", "command"], "(error) ERR No samples available for event 'command'"),
         (["config", "get", "maxmemory"], '1) "maxmemory"\n2) "0"'),
         (["config", "get", "io-*"], '1) "io-threads"\n2) "8"\n3) "io-threads-do-reads"\n4) "yes"'),
         (["config", "set", "colour", "red"], "(error) ERR Unsupported CONFIG parameter: colour"),
@@ -155,3 +162,125 @@ def test_a_server_without_its_file_ends(world: EmbeddedWorld) -> None:
     text = "Fatal error, can't open config file '/nowhere/redis.conf': No such file or directory"
     assert text in world.cluster.logs(NS, new["metadata"]["name"])
     assert new["status"]["containerStatuses"][0]["restartCount"]
+
+
+def clients(world: EmbeddedWorld, component: str = NAME) -> list[dict[str, str]]:
+    """What the server says of those who are connected, its own console aside."""
+    lines = cli(world, "--raw", "client", "list", component=component).stdout.split("\n")
+    found = [dict(word.split("=", 1) for word in line.split()) for line in lines if line]
+    return [each for each in found if not each["addr"].startswith("127.")]
+
+
+@pytest.mark.parametrize(
+    ("component", "service"),
+    [
+        ("user-timeline-redis", "user-timeline-service"),
+        ("home-timeline-redis", "home-timeline-service"),
+        ("social-graph-redis", "social-graph-service"),
+    ],
+)
+def test_services_hold_connections(world: EmbeddedWorld, component: str, service: str) -> None:
+    """Those of the service alone, until it is gone; ``INFO`` counts the same."""
+    name = pod(world, service)
+    address = world.cluster.get("pods", name, NS)["status"]["podIP"]
+    open_ = clients(world, component)
+    assert {each["addr"].partition(":")[0] for each in open_} == {address}
+    assert len({each["id"] for each in open_}) == len({each["addr"] for each in open_}) == len(open_) >= 2
+    assert all(int(each["idle"]) <= int(each["age"]) for each in open_)
+    assert {each["cmd"] for each in open_} <= {"zadd", "zrevrange", "zrange"}
+    told = cli(world, "--raw", "info", "clients", component=component).stdout
+    assert f"connected_clients:{len(open_) + 1}\n" in told
+    world.cluster.patch("deployments.apps", service, {"spec": {"replicas": 0}}, namespace=NS)
+    world.cluster.advance(60.0)
+    assert clients(world, component) == []
+
+
+def test_a_password_that_clients_do_not_know_keeps_them_out(world: EmbeddedWorld) -> None:
+    assert clients(world)
+    cli(world, "config", "set", "requirepass", "new")
+    told = cli(world, "--raw", "-a", "new", "--no-auth-warning", "client", "list").stdout
+    assert told.count(" addr=") == 1
+
+
+def counts(world: EmbeddedWorld) -> dict[str, int]:
+    lines = cli(world, "--raw", "info", "commandstats").stdout.splitlines()
+    pairs = [line.removeprefix("cmdstat_").split(":calls=") for line in lines if line.startswith("cmdstat_")]
+    return {name: int(rest.partition(",")[0]) for name, rest in pairs}
+
+
+def stats(world: EmbeddedWorld) -> dict[str, str]:
+    lines = cli(world, "--raw", "info", "stats").stdout.splitlines()
+    return dict(line.split(":") for line in lines if ":" in line)
+
+
+def test_what_is_counted_moves_with_the_traffic(world: EmbeddedWorld) -> None:
+    before, first = counts(world), stats(world)
+    assert before.keys() == {"zadd", "zrevrange"}
+    assert int(first["total_commands_processed"]) == sum(before.values())
+    world.advance(100.0)
+    after, second = counts(world), stats(world)
+    grown = sum(after.values()) - sum(before.values())
+    assert grown == pytest.approx(100.0 * int(first["instantaneous_ops_per_sec"]), rel=0.05)
+    assert int(second["total_connections_received"]) > int(first["total_connections_received"])
+    assert int(second["total_connections_received"]) + 16 >= max(int(each["id"]) for each in clients(world))
+    cli(world, "config", "resetstat")
+    assert sum(counts(world).values()) == 0
+    world.advance(10.0)
+    assert sum(counts(world).values()) == pytest.approx(grown / 10, rel=0.1)
+
+
+def test_a_sorted_set_for_each_who_has_posted(world: EmbeddedWorld) -> None:
+    """Size, type, members and the walk over all keys say the same of it; a server that was emptied fills again."""
+    names = cli(world, "--raw", "keys", "*").stdout.split()
+    assert len(names) == len(set(names)) == int(cli(world, "--raw", "dbsize").stdout)
+    assert all(name.isdecimal() and int(name) < 962 for name in names)
+    page = cli(world, "--raw", "scan", "0", "count", "7").stdout.split()
+    assert page == ["7", *names[:7]]
+    name = names[3]
+    card = int(cli(world, "--raw", "zcard", name).stdout)
+    everybody = cli(world, "--raw", "zrange", name, "0", "-1", "withscores").stdout.split()
+    members, scores = everybody[::2], [int(each) for each in everybody[1::2]]
+    assert len(members) == len(set(members)) == card > 0
+    assert scores == sorted(scores) and scores[-1] <= world.now() // 1000
+    assert cli(world, "--raw", "zrevrange", name, "0", "1").stdout.split() == members[:-3:-1]
+    total = cli(world, "--bigkeys").stdout
+    assert f"Sampled {len(names)} keys in the keyspace!" in total
+    posts = counts(world)["zadd"]
+    (told,) = (line for line in total.splitlines() if " zsets with " in line)
+    assert int(told.split()[3]) == pytest.approx(posts, rel=0.05)
+    assert cli(world, "--raw", "del", name, "nobody").stdout == "1\n"
+    assert cli(world, "--raw", "zcard", name).stdout == "0\n"
+    cli(world, "flushall")
+    assert cli(world, "--raw", "dbsize").stdout == "0\n"
+    world.advance(20.0)
+    filled = int(cli(world, "--raw", "dbsize").stdout)
+    assert 0 < filled <= counts(world)["zadd"] - posts
+    assert set(cli(world, "--raw", "keys", "*").stdout.split()) <= set(names)
+
+
+def test_commands_are_seen_as_they_come(world: EmbeddedWorld) -> None:
+    desk = Workstation(world, ADMIN)
+    begun = world.now()
+    text = desk.run(f"kubectl exec -n {NS} {pod(world)} -- timeout 3 redis-cli monitor").text
+    assert "command terminated with exit code 124" in text
+    first, *lines = [line for line in text.splitlines() if "terminated" not in line]
+    assert first == "OK"
+    asked = int(stats(world)["instantaneous_ops_per_sec"])
+    assert len(lines) == pytest.approx(3 * asked, rel=0.1)
+    times = [float(line.split()[0]) for line in lines]
+    assert times == sorted(times)
+    assert begun / 1e6 - 1.0 <= times[0] and times[-1] <= world.now() / 1e6
+    addresses = {each["addr"] for each in clients(world)}
+    assert {line.split('"')[1] for line in lines} == {"ZADD", "ZREVRANGE"}
+    assert {line.split()[2].strip("]").partition(":")[0] for line in lines} == {
+        each.partition(":")[0] for each in addresses
+    }
+
+
+def test_latency_monitoring_is_off_until_it_is_asked_for(world: EmbeddedWorld) -> None:
+    assert (
+        "Latency monitoring is disabled in this Redis instance."
+        in cli(world, "--raw", "latency", "doctor").stdout
+    )
+    cli(world, "config", "set", "latency-monitor-threshold", "100")
+    assert "no latency spike was observed" in cli(world, "--raw", "latency", "doctor").stdout

@@ -8,6 +8,7 @@ from sregym_env.apps.astronomy_shop.edition import NAMESPACE, Edition
 from sregym_env.apps.astronomy_shop.flags import HARMFUL, HARMLESS
 from sregym_env.apps.astronomy_shop.images import images
 from sregym_env.apps.astronomy_shop.manifests import manifests
+from sregym_env.apps.astronomy_shop.tracing import tracing
 from sregym_env.apps.defective import with_defective
 from sregym_env.apps.leaking import with_leaking
 from sregym_env.apps.migrated import with_migrated
@@ -41,6 +42,7 @@ def application(edition: Edition) -> App:
         entry="frontend-proxy",
         slo=SLO(success_ratio=0.99, latency_seconds=1.0),
         rate=rate(edition),
+        tracing=tracing(),
         flag_file=FlagFile("flagd-config", "demo.flagd.json", "flagd", HARMFUL, HARMLESS),
         activities=(
             "checkout", "check(?:ing)?[- ]out", "order(?:ing)?", "recommendations?", "reviews?", "ads", "brows(?:e|ing)",

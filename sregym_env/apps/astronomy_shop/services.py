@@ -300,7 +300,9 @@ def fraud_detection() -> ServiceSettings:
 
 def accounting() -> ServiceSettings:
     """Books every order that is published."""
-    tried = Say("error", "", "%4|{time}|FAIL|rdkafka#consumer-1| [thrd:kafka:9092/bootstrap]: {error}")
+    tried = Say(
+        "error", "", "%3|{time_s}|FAIL|rdkafka#consumer-1| [thrd:%{env KAFKA_ADDR}/bootstrap]: {error}"
+    )
     booked = Lost("ignore", log=Say("error", "Accounting.Consumer", "Order parsing failed:\n      {error}"))
     return ServiceSettings(
         "accounting",

@@ -6,10 +6,12 @@ handlers.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from sregym_env.apps.social_network import data
 from sregym_env.apps.social_network.edition import PUBLISHED, SERVICES, Edition
 from sregym_env.sim.programs.defaults import MIB
-from sregym_env.sim.programs.services.peers import At, Peer
+from sregym_env.sim.programs.services.peers import At, KeySpace, Peer
 from sregym_env.sim.programs.services.protocols import Thrift, Web
 from sregym_env.sim.programs.services.runtimes.cpp import Cpp
 from sregym_env.sim.programs.services.runtimes.openresty import OpenResty
@@ -500,9 +502,17 @@ _MEDIA_ROUTES = (
 
 def _configured(name: str, driver: str) -> Peer:
     address = At(Setting(f"{name}.addr"), Setting(f"{name}.port"))
-    return Peer(name, driver, address, database=DATABASE.get(name, ""))
+    return Peer(name, driver, address, database=DATABASE.get(name, ""), keys=_KEYS.get(name, ()))
 
 
+USERS = 962
+"""Users of the benchmark's social graph (``socfb-Reed98``), among whom the load generator chooses."""
+_KEYS: Mapping[str, tuple[KeySpace, ...]] = {
+    "user-timeline-redis": (KeySpace("user-timeline", "{}", "ZADD", USERS),),
+    "home-timeline-redis": (KeySpace("home-timeline", "{}", "ZADD", USERS),),
+    # Nobody follows anybody: there is nothing that would be worth keeping.
+    "social-graph-redis": (KeySpace("social-graph", "{}:followers", "", USERS),),
+}
 _DRIVERS = {"mongodb": "mongo-c-driver", "redis": "redis-plus-plus", "memcached": "libmemcached"}
 
 

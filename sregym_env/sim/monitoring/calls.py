@@ -13,6 +13,7 @@ from sregym_env.cluster.app import App
 from sregym_env.runtime import effort
 from sregym_env.sim.monitoring.readings import Journey, Place, Readings, Served, State
 from sregym_env.sim.programs import envoy
+from sregym_env.sim.programs.kafka import groups
 from sregym_env.sim.programs.services.settings import ServiceSettings
 from sregym_env.sim.programs.services.steps import Ask, Handler, LookAside, Step, Together, When
 from sregym_env.sim.world import SimWorld
@@ -139,6 +140,7 @@ class Graph:
         """Whose own share of failures is known."""
         self._fallible: dict[str, bool] = {}
         self._lost = _lost(world, readings, state)
+        self._publishing: set[str] | None = None
         self._forgotten = state.end < world.clock - ENDED_KEPT
         """Whether who ran then and has ended since is not known any more."""
         self._running = {
@@ -280,6 +282,25 @@ class Graph:
             entry = self.entry(journey)
             known = self._fallible[journey] = entry is not None and self._fails(entry, set())
         return known
+
+    def takers(self, topic: str) -> list[Node]:
+        """Who takes records of a topic."""
+        return [node for node in self.nodes.values() if groups.consumed(node.operation) == topic]
+
+    def publishes(self, component: str) -> bool:
+        """Whether a component publishes records with some of its requests."""
+        if self._publishing is None:
+            self._publishing = {
+                node.place.name
+                for node in self.nodes.values()
+                for ahead in node.calls.values()
+                if ahead.ask.operation == groups.PRODUCE
+            }
+        return component in self._publishing
+
+    def taking_may_fail(self, node: Node) -> bool:
+        """Whether what is done with a record can have an error anywhere."""
+        return self._fails(node, set())
 
     def _fails(self, node: Node, seen: set[NodeKey]) -> bool:
         seen.add((node.place.name, node.operation))
@@ -459,6 +480,16 @@ def handler_of(world: SimWorld, process: Process, operation: str) -> Handler | N
     binary = None if image is None else image.binaries.get(process.binary)
     settings = None if binary is None else binary.settings
     return settings.handler(operation) if isinstance(settings, ServiceSettings) else None
+
+
+def takes_records(world: SimWorld, process: Process) -> bool:
+    """Whether a process is made to take records from topics."""
+    image = world.images.get(process.image)
+    binary = None if image is None else image.binaries.get(process.binary)
+    settings = None if binary is None else binary.settings
+    return isinstance(settings, ServiceSettings) and any(
+        groups.consumed(handler.operation) for handler in settings.handlers
+    )
 
 
 class Graphs:

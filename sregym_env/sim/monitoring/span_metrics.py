@@ -17,6 +17,7 @@ from sregym_env.runtime.clock import SECOND
 from sregym_env.sim.monitoring.calls import Graph, Graphs, Node, steps_of, through
 from sregym_env.sim.monitoring.readings import Times, Values, accumulated, share_below
 from sregym_env.sim.monitoring.scrapes import Family, Job, Question, Row, Target
+from sregym_env.sim.programs.kafka import groups
 from sregym_env.sim.programs.services.steps import Ask
 from sregym_env.sim.users.components import app_of
 
@@ -27,6 +28,9 @@ BUCKETS = (1.0, 2.5, 5.0, 10.0, 25.0, 50.0, 100.0, 250.0, 500.0, 1000.0, 2500.0,
 """Upper bounds, milliseconds."""
 
 SERVER, CLIENT = "SPAN_KIND_SERVER", "SPAN_KIND_CLIENT"
+PRODUCER, CONSUMER = "SPAN_KIND_PRODUCER", "SPAN_KIND_CONSUMER"
+POLL = 0.1
+"""Seconds that clients wait for records at once: librdkafka's .NET binding in one call, the demo's consumer in Kotlin in a poll."""
 UNSET, ERROR = "STATUS_CODE_UNSET", "STATUS_CODE_ERROR"
 _SILENT = frozenset(
     (
@@ -81,8 +85,17 @@ def spans_of(graph: Graph, tracing: Tracing) -> dict[Span, tuple[float, float]]:
         if not writes_spans(graph.app, tracing, component):
             continue
         namespace = node.place.namespace
-        name = tracing.server(component, node.operation)
-        add(namespace, component, name, SERVER, node.rate, node.ok, node.latency)
+        topic = groups.consumed(node.operation)
+        if topic:
+            taking = tracing.taken(component, topic)
+            add(namespace, component, f"receive {topic}", CONSUMER, node.rate, 1.0, POLL / 2)
+            # What begins before the record is there lasts from one record to the next.
+            lasts = max(1.0 / node.rate, node.latency) if taking.around else node.latency
+            kind = f"SPAN_KIND_{taking.kind.upper()}"
+            add(namespace, component, taking.process, kind, node.rate, node.ok, lasts)
+        else:
+            name = tracing.server(component, node.operation)
+            add(namespace, component, name, SERVER, node.rate, node.ok, node.latency)
         if node.handler is None:
             continue
 
@@ -100,7 +113,8 @@ def spans_of(graph: Graph, tracing: Tracing) -> dict[Span, tuple[float, float]]:
             callee = graph.nodes.get(graph.asked(ahead.callee, ask))
             latency = node.latency if callee is None else callee.latency
             name = tracing.client(component, ask.peer, ask.operation, ask.of)
-            add(namespace, component, name, CLIENT, alive * ahead.made, ahead.answered * ahead.ok, latency)
+            kind = PRODUCER if ask.operation == groups.PRODUCE else CLIENT
+            add(namespace, component, name, kind, alive * ahead.made, ahead.answered * ahead.ok, latency)
             return ahead.kept
 
         through(steps_of(node.handler, node.process), node.rate, take)

@@ -9,22 +9,27 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 from sregym_env.cluster.app import App, Journey
 from sregym_env.cluster.tracing import Tracing
 from sregym_env.runtime import effort
 from sregym_env.runtime.clock import HOUR, SECOND
+from sregym_env.runtime.frozen import evolve
 from sregym_env.runtime.streams import keyed_bits, keyed_unit
-from sregym_env.sim.monitoring.calls import Graph, Graphs, Node, errors_of, steps_of
+from sregym_env.sim.monitoring.calls import Graph, Graphs, Node, errors_of, steps_of, takes_records
 from sregym_env.sim.monitoring.readings import SPREAD, Readings
-from sregym_env.sim.monitoring.span_metrics import tracing_of, writes_spans
+from sregym_env.sim.monitoring.span_metrics import POLL, tracing_of, writes_spans
+from sregym_env.sim.processes.context import ProcessContext
+from sregym_env.sim.programs.kafka import groups
 from sregym_env.sim.programs.services.steps import Ask, Compute, LookAside, Step, Together
 from sregym_env.sim.users.components import app_of
 from sregym_env.sim.world import SimWorld
-from sregym_env.sim.world.process import Process
+from sregym_env.sim.world.process import Process, ProcessKey
 from sregym_env.telemetry.traces import model
 from sregym_env.telemetry.traces.model import (
+    FOLLOWS_FROM,
     Dependency,
     Event,
     Operation,
@@ -48,6 +53,9 @@ MOST_TRIED = 400
 SPAN_EFFORT = 12.0
 """What a span costs that is made (units of ``runtime/effort.py``)."""
 
+COURSE_EFFORT = 400.0
+"""What it costs to find out how a group of consumers has fared."""
+
 LOOKBACK = 3 * HOUR
 """How far back dependencies and operations look at most."""
 
@@ -58,10 +66,24 @@ _WAY = 0.00025
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """A request that is kept: which journey's, and which slot of time."""
+    """A request that is kept: which journey's, and which slot of time; or what became of a record that it published."""
 
     journey: int
     slot: int
+    taker: int = 0
+    """Which of those who take records from topics, counted from 1; 0 for the request itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """A record, as a request has published it."""
+
+    topic: str
+    time: int
+    """When the broker had it."""
+    span: Span | None
+    """The span that tells of it."""
+    broker: Process
 
 
 def traces_of(world: SimWorld) -> TraceSource:
@@ -117,6 +139,7 @@ class WorldTraces:
         self._key = key
         self._tracing = None if self._app is None else tracing_of(self._app)
         self._readings = readings
+        self._courses: dict[tuple[ProcessKey, str, str], groups.Course | None] = {}
         self._graphs = None if self._app is None else Graphs(world, self._app, self._readings)
 
     # --- what is asked ----------------------------------------------------------------------------
@@ -127,26 +150,73 @@ class WorldTraces:
         found: list[Trace] = []
         tried = 0
         failing = query.tags.get("error") == "true"
+        takers = self._takers_called(query.service)
         for moment, time in self._moments(query.start - SLOT, query.end):
-            if not self._touches(moment.journey, query.service):
-                continue
-            if failing and not self._may_fail(moment, time):
-                continue
-            tried += 1
-            if tried > MOST_TRIED:
+            wanted = [replace(moment, taker=taker) for taker in takers if self._publishes(moment, time)]
+            wanted += [moment] if self._touches(moment.journey, query.service) else []
+            for each in wanted:
+                if failing and not self._may_fail(each, time):
+                    continue
+                tried += 1
+                trace = self._trace(each, time) if tried <= MOST_TRIED else None
+                if trace is not None and any(fits(span, query) for span in trace.spans):
+                    found.append(trace)
+            if tried > MOST_TRIED or len(found) >= limit:
                 break
-            trace = self._trace(moment, time)
-            if trace is not None and any(fits(span, query) for span in trace.spans):
-                found.append(trace)
-                if len(found) >= limit:
-                    break
-        return found
+        # Of a record that has waited long the trace begins later than those of requests that came after it.
+        found.sort(key=lambda trace: -trace.start)
+        return found[:limit]
+
+    @cached_property
+    def _takers(self) -> tuple[str, ...]:
+        """The components that may take records from topics: those that ask a broker."""
+        app = self._app
+        if app is None:
+            return ()
+        brokers = {component.name for component in app.components if component.kind == "kafka"}
+        asking = (
+            component.name
+            for component in app.components
+            if any(need.on in brokers for need in component.dependencies)
+        )
+        return tuple(asking)
+
+    def _takers_called(self, service: str) -> list[int]:
+        """Those of a service's name that do, by their number."""
+        tracing, places = self._tracing, self._readings.place
+        named = [
+            (index, name)
+            for index, name in enumerate(self._takers, 1)
+            if tracing is not None and tracing.service(name) == service
+        ]
+        if not named:
+            return []
+        taking = {
+            place.name
+            for run in self._readings.runs
+            if takes_records(self._world, run.process) and (place := places(run.process)) is not None
+        }
+        return [index for index, name in named if name in taking]
+
+    def _publishes(self, moment: Moment, time: int) -> bool:
+        """Whether a request may publish a record."""
+        state = self._readings.state_at(time)
+        if state is None or self._graphs is None or self._app is None:
+            return False
+        graph = self._graphs.of(state)
+        through = self._app.journeys[moment.journey].through or tuple(self._app.by_name)
+        return any(graph.publishes(name) for name in through)
 
     def _may_fail(self, moment: Moment, time: int) -> bool:
         state = self._readings.state_at(time)
         if state is None or self._graphs is None or self._app is None:
             return False
-        return self._graphs.of(state).may_fail(self._app.journeys[moment.journey].name)
+        graph = self._graphs.of(state)
+        if moment.taker:
+            name = self._takers[moment.taker - 1]
+            nodes = [node for node in graph.nodes.values() if node.place.name == name]
+            return any(graph.taking_may_fail(node) for node in nodes) or not nodes
+        return graph.may_fail(self._app.journeys[moment.journey].name)
 
     def get(self, trace_id: str) -> Trace | None:
         """The trace of an identifier."""
@@ -209,12 +279,20 @@ class WorldTraces:
                 if not writes_spans(app, tracing, component):
                     continue
                 service = tracing.service(component)
-                found.add((service, tracing.server(component, node.operation), "server"))
+                topic = groups.consumed(node.operation)
+                if topic:
+                    taking = tracing.taken(component, topic)
+                    found |= {
+                        (service, f"receive {topic}", "consumer"),
+                        (service, taking.process, taking.kind),
+                    }
+                else:
+                    found.add((service, tracing.server(component, node.operation), "server"))
                 for ahead in node.calls.values():
                     if ahead.made > 0.0:
                         ask = ahead.ask
                         name = tracing.client(component, ask.peer, ask.operation, ask.of)
-                        found.add((service, name, "client"))
+                        found.add((service, name, _side(ask)))
         return found
 
     # --- which requests ---------------------------------------------------------------------------
@@ -272,17 +350,32 @@ class WorldTraces:
 
     def _id(self, moment: Moment) -> str:
         """The identifier of a request's trace, from which it can be found again."""
-        return f"{_mixed(self._key, moment.journey * _SLOTS + moment.slot):016x}"
+        assert self._app is not None
+        number = moment.taker * len(self._app.journeys) + moment.journey
+        return f"{_mixed(self._key, number * _SLOTS + moment.slot):016x}"
 
     def _moment(self, trace_id: str) -> Moment | None:
         if len(trace_id) != 16:
             return None
-        number = _unmixed(self._key, int(trace_id, 16))
-        moment = Moment(number // _SLOTS, number % _SLOTS)
-        return moment if number < len(self._app.journeys if self._app else ()) * _SLOTS else None
+        number, slot = divmod(_unmixed(self._key, int(trace_id, 16)), _SLOTS)
+        journeys = len(self._app.journeys) if self._app else 0
+        if number >= journeys * (1 + len(self._takers)):
+            return None
+        return Moment(number % journeys, slot, number // journeys)
 
     def _trace(self, moment: Moment, time: int) -> Trace | None:
-        """The spans of a request; None where nobody served it, or nobody who writes spans."""
+        """The spans of a request, or of what became of its record; None where nobody served it, or nobody who writes spans."""
+        made = self._made(replace(moment, taker=0), time)
+        if made is not None and moment.taker:
+            made = self._taken(moment, made)
+        if made is None:
+            return None
+        # A request that has not been answered yet has not written its spans.
+        spans = tuple(span for span in made.spans if span.end <= self._world.clock)
+        return Trace(made.trace_id, spans) if spans and len(spans) == len(made.spans) else None
+
+    def _made(self, moment: Moment, time: int) -> _Maker | None:
+        """A request, drawn."""
         app, tracing, graphs = self._app, self._tracing, self._graphs
         state = self._readings.state_at(time)
         if app is None or tracing is None or graphs is None or state is None:
@@ -295,9 +388,60 @@ class WorldTraces:
         telling = errors_of(state).get(journey.name, "")
         maker = _Maker(self._id(moment), self._key, graph, tracing, telling, journey)
         maker.serve(entry, time, None)
-        # A request that has not been answered yet has not written its spans.
-        spans = tuple(span for span in maker.spans if span.end <= self._world.clock)
-        return Trace(maker.trace_id, spans) if spans and len(spans) == len(maker.spans) else None
+        return maker
+
+    def _taken(self, moment: Moment, publisher: _Maker) -> _Maker | None:
+        """What became of a request's record with one of those who take them; None where it published none, or it is not taken yet."""
+        tracing, app = self._tracing, self._app
+        name = self._takers[moment.taker - 1]
+        if tracing is None or app is None or not writes_spans(app, tracing, name):
+            return None
+        for record in publisher.published:
+            time, waited = self._taken_at(record, name)
+            found = None if time is None else self._taker(record.topic, name, time)
+            if time is not None and found is not None:
+                graph, node = found
+                maker = _Maker(self._id(moment), self._key, graph, tracing, "", app.journeys[moment.journey])
+                maker.take(node, time, record, waited)
+                return maker
+        return None
+
+    def _taker(self, topic: str, name: str, time: int) -> tuple[Graph, Node] | None:
+        """What a component does with records of a topic that it is handed at a time; users are looked at a moment after it has come."""
+        for moment in (time, time + SLOT):
+            state = self._readings.state_at(moment)
+            if state is None or self._graphs is None:
+                continue
+            graph = self._graphs.of(state)
+            node = next((each for each in graph.takers(topic) if each.place.name == name), None)
+            if node is not None:
+                return graph, node
+        return None
+
+    def _taken_at(self, record: Published, taker: str) -> tuple[int | None, bool]:
+        """(when a record was handed to a component; None where it has not been yet, whether it had to wait for that). Of a broker
+        that is gone nobody knows any more how long."""
+        broker = self._world.processes.get(record.broker.key)
+        if broker is None or broker.restart != record.broker.restart:
+            return record.time, False
+        key = (broker.key, record.topic, taker)
+        if key not in self._courses:
+            self._courses[key] = self._course(ProcessContext(self._world, broker), record.topic, taker)
+        course = self._courses[key]
+        time = None if course is None else course.taken(record.time)
+        return time, time is not None and time > record.time + POLL * SECOND
+
+    def _course(self, broker: ProcessContext, topic: str, taker: str) -> groups.Course | None:
+        """How the group of a component has fared in a topic; None where it has none."""
+        for group in groups.groups(broker).values():
+            member = next(
+                (run.process for run in self._readings.runs if run.process.key == group.member), None
+            )
+            place = None if member is None else self._readings.place(member)
+            if group.topic == topic and place is not None and place.name == taker:
+                effort.spend(COURSE_EFFORT)
+                return groups.course(broker, group)
+        return None
 
 
 class _Maker:
@@ -316,6 +460,8 @@ class _Maker:
         self._count = 0
         self._cut = 0
         """The status with which a proxy answers for a call that has just got no answer; 0 where the last one got one."""
+        self.published: list[Published] = []
+        """Records that it has published."""
 
     def _draw(self) -> float:
         self._count += 1
@@ -352,6 +498,53 @@ class _Maker:
                 span_id, name, start, now - start, node, process, parent, tags, events
             )
         return now, ok and not refused
+
+    def take(self, node: Node, time: int, record: Published, waited: bool) -> None:
+        """What a component does with a record that it is handed at a time; ``waited``: whether it had others to do first."""
+        effort.spend(2 * SPAN_EFFORT)
+        outer, inner = self._span_id(), self._span_id()
+        process = self._picked(node)
+        topic = record.topic
+        taking = self._tracing.taken(node.place.name, topic)
+        link = (
+            ()
+            if record.span is None
+            else (Reference(record.span.span_id, record.span.trace_id, FOLLOWS_FROM),)
+        )
+        wanted = groups.subscription(process)
+        group = () if wanted is None else (("messaging.kafka.consumer.group", wanted.group),)
+        about = (("messaging.system", "kafka"), ("messaging.destination.name", topic), *group)
+        received: tuple[Tag, ...] = (("span.kind", "consumer"), *about, ("messaging.operation", "receive"))
+        polled = time - (self._around(0.001) if waited else 1 + int(self._draw() * POLL * SECOND))
+        if taking.around:
+            # It has waited for this record since it was done with the one before.
+            idle = 0.0 if waited else -math.log(1.0 - self._draw()) * max(1.0 / node.rate - node.latency, 0.0)
+            begun = min(time - int(idle * SECOND), polled - 40)
+            first = self._span(outer, taking.process, begun, 0, node, process, None, (), ())
+            self.spans += [
+                first,
+                self._span(
+                    inner, f"receive {topic}", polled, time - polled, node, process, first, received, (), link
+                ),
+            ]
+            place, says = 0, (("span.kind", taking.kind),)
+        else:
+            begun = time + self._around(0.0002)
+            first = self._span(
+                outer, f"receive {topic}", polled, time - polled, node, process, None, received, (), link
+            )
+            self.spans.append(first)
+            place = 1
+            says = (("span.kind", taking.kind), *about, ("messaging.operation", "process"))
+            first = self._span(inner, taking.process, begun, 0, node, process, first, says, (), link)
+            self.spans.append(first)
+        own = self._own_seconds(node)
+        steps = () if node.handler is None else steps_of(node.handler, process)
+        now, ok = self._walk(steps, node, process, max(begun, time) + self._around(own * 0.6), first)
+        ok = ok and self._draw() >= node.refused
+        now += self._around(own * 0.4)
+        tags = says if ok else (*says, ("error", True))
+        self.spans[place] = evolve(first, duration=now - begun, tags=tags)
 
     def _own_seconds(self, node: Node) -> float:
         """Mean seconds of a node's own work: what its calls leave of its latency."""
@@ -444,7 +637,15 @@ class _Maker:
         else:
             end, ok = now + self._around(callee.latency + 2 * _WAY), self._draw() < ahead.ok
         if writes:
-            tags: list[Tag] = [("span.kind", "client"), ("component", self._component(node))]
+            tags: list[Tag] = [("span.kind", _side(ask))]
+            if not groups.consumed(node.operation):
+                tags.append(("component", self._component(node)))
+            if ask.operation == groups.PRODUCE:
+                tags[1:] = [
+                    ("messaging.system", "kafka"),
+                    ("messaging.destination.name", ask.of),
+                    ("messaging.operation", "publish"),
+                ]
             if ahead.callee and not writes_spans(self._graph.app, self._tracing, ahead.callee):
                 tags.append(("peer.service", ahead.callee))
             events: tuple[Event, ...] = ()
@@ -455,6 +656,9 @@ class _Maker:
             self.spans[place] = self._span(
                 span_id, name, now, end - now, node, process, parent, tuple(tags), events
             )
+        if ok and ask.operation == groups.PRODUCE and callee is not None:
+            span = self.spans[place] if writes else None
+            self.published.append(Published(ask.of, end, span, callee.process))
         return end, ok or ask.lost.then == "ignore"
 
     def _told(self, node: Node, ok: bool, cut: int) -> tuple[tuple[Tag, ...], tuple[Event, ...]]:
@@ -504,12 +708,18 @@ class _Maker:
         parent: Span | None,
         tags: tuple[Tag, ...],
         events: tuple[Event, ...],
+        links: tuple[Reference, ...] = (),
     ) -> Span:
         owner = model.Process(
             self._tracing.service(node.place.name), (("hostname", process.hostname), ("ip", process.ip))
         )
         above = () if parent is None else (Reference(parent.span_id, self.trace_id),)
-        return Span(self.trace_id, span_id, name, start, duration, owner, above, tags, events)
+        return Span(self.trace_id, span_id, name, start, duration, owner, (*above, *links), tags, events)
+
+
+def _side(ask: Ask) -> str:
+    """The kind of a span that tells of a call."""
+    return "producer" if ask.operation == groups.PRODUCE else "client"
 
 
 def _heard(told: str, answer: str) -> str:

@@ -10,7 +10,7 @@ from sregym_env.cluster.app import Image
 from sregym_env.runtime.clock import MILLISECOND, seconds
 from sregym_env.sim.containers import view
 from sregym_env.sim.network import addressing
-from sregym_env.sim.network.connections import Connection, connect
+from sregym_env.sim.network.connections import Connection, Leg, connect
 from sregym_env.sim.processes.flow import Evaluation
 from sregym_env.sim.world import SimWorld, wallclock
 from sregym_env.sim.world.inquiry import Settling
@@ -222,6 +222,7 @@ class ProcessContext:
         waits: bool = True,
         beside: Sequence[tuple[str, int]] = (),
         keeping: Keeping = SHARED,
+        back: Leg | None = None,
     ) -> Flow:
         """Call a server and learn what becomes of such calls."""
         return self.evaluation().call(
@@ -238,6 +239,7 @@ class ProcessContext:
             waits=waits,
             beside=beside,
             keeping=keeping,
+            back=back,
         )
 
     def ask(self, host: str, port: int, call: Call, timeout: float = 0.0) -> Failure | None:

@@ -168,8 +168,11 @@ class Evaluation:
         waits: bool = True,
         beside: Sequence[tuple[str, int]] = (),
         keeping: Keeping = SHARED,
+        back: Leg | None = None,
     ) -> Flow:
         """What becomes of ``call`` from ``source`` to ``host:port``, tried again as ``again`` says.
+
+        ``back`` is a connection that the other side has opened, on which the call is made instead of one of its own.
 
         ``beside`` are further addresses that answer for the same: every attempt, also a further one, takes any of them.
 
@@ -182,7 +185,7 @@ class Evaluation:
         """
         patience = timeout or CONNECT_TIMEOUT
         legs: tuple[Leg, ...] = ()
-        for address in ((host, port), *beside):
+        for address in ((host, port), *beside) if back is None else ():
             connection = connect(self.world, source, *address, kept=True)
             there = self._entered(source, connection, keeping, self._dialled(source, connection))
             if self._full and not self._stack:
@@ -192,6 +195,7 @@ class Evaluation:
             legs += (
                 tuple(leg._replace(share=leg.share / (1 + len(beside))) for leg in there) if beside else there
             )
+        legs = legs if back is None else (back,)
         ended = [(leg.share, *self._leg(leg, call, patience)) for leg in legs]
         ways: tuple[Way, ...]
         if len(ended) == 1:

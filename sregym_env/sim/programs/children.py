@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import NamedTuple
 
 from sregym_env.kube import quantity
@@ -10,6 +11,7 @@ from sregym_env.runtime.numbers import whole
 from sregym_env.sim.containers import pids
 from sregym_env.sim.containers.accounts import Account, runs_as
 from sregym_env.sim.processes.context import ProcessContext
+from sregym_env.sim.programs.process_list import Row
 from sregym_env.sim.world import SimWorld
 from sregym_env.sim.world.process import Process
 
@@ -27,6 +29,11 @@ class Child(NamedTuple):
     runs: Account
     """As whom."""
     threads: int
+    since: int = 0
+    """When it was started; 0: with the first one."""
+    resident: int = 0
+    """Its memory; 0: a share of what the container takes."""
+    state: str = ""
 
 
 class _Kind(NamedTuple):
@@ -42,13 +49,6 @@ _NGINX = {
     ),
 }
 """Where each looks for its configuration, how many workers that of its image asks for, and as whom they run."""
-_POSTGRES = (
-    "checkpointer ",
-    "background writer ",
-    "walwriter ",
-    "autovacuum launcher ",
-    "logical replication launcher ",
-)
 _SETTING = re.compile(r"^\s*worker_processes\s+(\w+)\s*;", re.MULTILINE)
 _BESIDE, _BEHIND_SCRIPTS = 6, 28
 """How far the first one's number is behind that of a server, and of one that scripts have started."""
@@ -74,14 +74,20 @@ def name_of(process: Process, name: str) -> str:
 def of(world: SimWorld, process: Process) -> list[Child]:
     """The children of a container's process."""
     kind = _NGINX.get(_binary(process))
+    kin: Callable[[ProcessContext], list[Row]] | None = getattr(
+        world.programs.get(process.program), "kin", None
+    )
+    if kin is not None:
+        runs = runs_as(world, process)
+        return [
+            Child(row.pid - 1, row.command, row.name, runs, 1, row.since, row.resident, row.state)
+            for row in sorted(kin(ProcessContext(world, process)))
+        ]
     if kind is not None:
         count = _workers(world, process, kind)
         first = _BEHIND_SCRIPTS if "entrypoint" in (process.argv or ("",))[0] else _BESIDE
         made = [("nginx: worker process", "nginx")] * count
         runs = kind.runs
-    elif process.program == "postgres":
-        first, runs = _BEHIND_SCRIPTS, runs_as(world, process)
-        made = [(f"postgres: {each}", "postgres") for each in _POSTGRES]
     else:
         return []
     each, more = divmod(max(pids.own(process) - 1, len(made)), len(made))

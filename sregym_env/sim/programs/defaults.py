@@ -64,6 +64,10 @@ class Quiet:
     def learned(self, ctx: ProcessContext, what: Any) -> None:
         """Remember nothing of what it serves."""
 
+    def attend(self, ctx: ProcessContext) -> tuple[tuple[float, str], ...]:
+        """Hold no connection that it would miss."""
+        return ()
+
     def terminate(self, ctx: ProcessContext) -> tuple[float, int]:
         """Exit cleanly on SIGTERM."""
         return 0.2, 0

@@ -127,7 +127,7 @@ def log_denied(ctx: ProcessContext, call: Call, unknown: bool) -> None:
 
 def log_login(ctx: ProcessContext, call: Call) -> None:
     """Write the lines of one client that connects and, where it has credentials, logs in."""
-    remote, number = call.attribute("remote", "127.0.0.1:48810"), _connection(ctx)
+    remote, number = call.attribute("remote", "127.0.0.1:48810"), connection(ctx)
     accepted: dict[str, Any] = {"remote": remote, "connectionId": number, "connectionCount": 1}
     line(ctx, "I", "NETWORK", 22943, "listener", "Connection accepted", accepted)
     if call.attribute("user") and authorisation(ctx):
@@ -157,13 +157,13 @@ def log_refused_login(ctx: ProcessContext, call: Call, unknown: bool) -> None:
         "extraInfo": {},
         "error": error,
     }
-    line(ctx, "I", "ACCESS", 20249, f"conn{_connection(ctx)}", "Authentication failed", attr)
+    line(ctx, "I", "ACCESS", 20249, f"conn{connection(ctx)}", "Authentication failed", attr)
 
 
 def log_unauthorised(ctx: ProcessContext, command: str, *, connected: bool = False) -> None:
     """Write the ACCESS line of one refused command, of a client that has ``connected`` before or does now."""
     attr: dict[str, Any] = {"error": {"code": 13, "codeName": "Unauthorized", "errmsg": command}}
-    thread = f"conn{_connection(ctx, again=connected)}"
+    thread = f"conn{connection(ctx, again=connected)}"
     line(ctx, "I", "ACCESS", 20436, thread, "Checking authorization failed", attr)
 
 
@@ -171,7 +171,7 @@ def _mechanism(call: Call) -> str:
     return "SCRAM-SHA-256" if call.attribute("shell") else "SCRAM-SHA-1"
 
 
-def _connection(ctx: ProcessContext, *, again: bool = False) -> int:
+def connection(ctx: ProcessContext, *, again: bool = False) -> int:
     """The number of a connection made now, or of the last one: they grow as drivers and health checks come and go."""
     return ctx.number((ctx.now() - ctx.process.started_at) // (15 * SECOND) + 1, again=again)
 

@@ -64,6 +64,8 @@ class Mongod(Quiet):
     """The server; ``settings`` of its binary hold its version."""
 
     name = "mongod"
+    account = "mongodb"
+    """The user to whom the image's entrypoint steps down."""
 
     def start(self, ctx: ProcessContext) -> None:
         """Check the data files, run the init scripts on an empty directory, then listen."""

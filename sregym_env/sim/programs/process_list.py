@@ -293,7 +293,7 @@ _PMEM = _column(
 _VSZ = _column("VSZ", 6, lambda row, _, __: str(row.size), lambda row, _, __: row.size)
 _RSS = _column("RSS", 5, lambda row, _, __: str(row.resident >> 10), lambda row, _, __: row.resident)
 _TTY = _named("TT", -8, lambda _, __, ___: "?")
-_USER = _named("USER", -8, lambda row, _, __: row.user)
+_USER = _named("USER", -8, lambda row, _, __: row.user if len(row.user) < 9 else row.user[:7] + "+")
 _THREADS = _column("NLWP", 4, lambda row, _, __: str(row.threads), lambda row, _, __: row.threads)
 _THREAD = _column(
     "LWP", 7, lambda row, _, __: str(row.thread or row.pid), lambda row, _, __: row.thread or row.pid

@@ -7,7 +7,7 @@ somebody sets by hand is kept key by key. Both die with the process, unless it w
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from math import inf
 from typing import Any
@@ -19,7 +19,8 @@ from sregym_env.sim.containers import view
 from sregym_env.sim.processes.context import ProcessContext
 from sregym_env.sim.programs import redis_memory
 from sregym_env.sim.programs.defaults import Quiet
-from sregym_env.sim.programs.redis_session import NOAUTH, WRONGPASS, Session, alive, shown
+from sregym_env.sim.programs.redis_clients import alive, seen
+from sregym_env.sim.programs.redis_session import NOAUTH, WRONGPASS, Session, bigkeys, carts, shown
 from sregym_env.sim.programs.redis_settings import PORT, TITLES, option, options, version
 from sregym_env.sim.world.logs import stamped
 from sregym_env.sim.world.program import Call, Command, Failure, Flow, HttpRequest, HttpResponse, Usage
@@ -32,6 +33,8 @@ class Redis(Quiet):
     """The server; ``settings`` of its binary hold its version."""
 
     name = "redis"
+    account = "redis"
+    """The user to whom the image's entrypoint steps down."""
     marks = ("#", "#")
     """How the log marks the lines of the start, and what the server says of itself."""
     ready = "Ready to accept connections"
@@ -110,6 +113,12 @@ class Redis(Quiet):
         """Its own clock ticks ten times a second; thirty microseconds per command."""
         return Usage(0.002 + 0.00003 * sum(rates.values()), ctx.process.memory)
 
+    def following(
+        self, ctx: ProcessContext, argv: Sequence[str]
+    ) -> Callable[[ProcessContext, int, int], str] | None:
+        """What ``redis-cli MONITOR`` goes on to print, in the time between two instants."""
+        return monitored(ctx, argv)
+
     @property
     def commands(self) -> Mapping[str, Command]:
         """``redis-cli``."""
@@ -165,7 +174,7 @@ def client(ctx: ProcessContext, argv: Sequence[str], stdin: str, *, program: str
     """``redis-cli``: one command from the command line, or one per line of its input; raw where nobody sees it on a terminal."""
     env = ctx.process.env
     raw = not (ctx.on_terminal or ctx.process.tty)
-    host, port, words = "127.0.0.1", PORT, list(argv[1:])
+    host, port, words, big = "127.0.0.1", PORT, list(argv[1:]), False
     given = env.get("VALKEYCLI_AUTH" if program == "Valkey" else "REDISCLI_AUTH") or env.get(
         "REDISCLI_AUTH", ""
     )
@@ -192,6 +201,8 @@ def client(ctx: ProcessContext, argv: Sequence[str], stdin: str, *, program: str
                 raw = False
             case "--no-auth-warning":
                 pass
+            case "--bigkeys":
+                big = True
             case "--scan":
                 words = ["keys", "*"]
                 raw = True
@@ -218,9 +229,35 @@ def client(ctx: ProcessContext, argv: Sequence[str], stdin: str, *, program: str
     session = Session(server, failure is None and (bool(given) or not option(server, "requirepass")))
     if failure is not None and given:
         told += f"AUTH failed: {failure.text}\n"
-    lines = [words] if words else [_split(line) for line in stdin.splitlines() if line.strip()]
+    if big and session.authenticated:
+        return ExecResult(bigkeys(session) + "\n", told)
+    lines = (
+        [["scan", "0"]]
+        if big
+        else [words]
+        if words
+        else [_split(line) for line in stdin.splitlines() if line.strip()]
+    )
     answers = [shown(session.answer(line), raw=raw) for line in lines if line]
     return ExecResult("".join(f"{answer}\n" for answer in answers), told)
+
+
+def monitored(ctx: ProcessContext, argv: Sequence[str]) -> Callable[[ProcessContext, int, int], str] | None:
+    """What a client prints that has asked for every command of the others; None for one that has not."""
+    words = [word.lower() for word in argv]
+    if not words or words[-1] != "monitor" or not words[0].rpartition("/")[2].endswith("-cli"):
+        return None
+    host = argv[words.index("-h") + 1] if "-h" in words[:-2] else "127.0.0.1"
+    port = whole(argv[words.index("-p") + 1], 0) if "-p" in words[:-2] else PORT
+
+    def meanwhile(now: ProcessContext, since: int, until: int) -> str:
+        server = now.peer(host, port)
+        if server is None or server.process.program not in TITLES:
+            return ""
+        kept = carts(server) if server.process.program == "valkey" else ()
+        return "".join(f"{line}\n" for line in seen(server, since, until, kept))
+
+    return meanwhile
 
 
 def _split(line: str) -> list[str]:

@@ -9,16 +9,25 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
 from sregym_env.runtime.clock import SECOND
 from sregym_env.runtime.numbers import whole
 from sregym_env.runtime.streams import keyed_bits
-from sregym_env.sim.network import addressing
 from sregym_env.sim.processes.context import ProcessContext
-from sregym_env.sim.programs import redis_memory
+from sregym_env.sim.programs import pools, redis_memory
+from sregym_env.sim.programs.redis_clients import (
+    USECS,
+    SortedSet,
+    Spaces,
+    answered,
+    connections,
+    received,
+)
 from sregym_env.sim.programs.redis_memory import FULL
 from sregym_env.sim.programs.redis_settings import DEFAULTS, KNOWN, option, unfit, version
+from sregym_env.sim.programs.services.peers import KeySpace
 from sregym_env.sim.programs.totals import rates
 
 NOAUTH = "NOAUTH Authentication required."
@@ -125,13 +134,19 @@ class Session:
         return found
 
     def kept(self) -> tuple[str, ...]:
-        """Keys that clients keep: a Redis server's by their spaces, a Valkey server's one by one."""
-        return carts(self.server) if self.valkey else self.spaces
+        """Keys that clients keep: carts of a Valkey server, else sorted sets, else the names of spaces of which nothing is known."""
+        if self.valkey:
+            return carts(self.server)
+        known = Spaces(self.server)
+        return (
+            *(space for space in self.spaces if space not in known.known),
+            *(each.name for each in known.sets()),
+        )
 
     @property
     def count(self) -> int:
         """All keys."""
-        kept = len(cart_numbers(self.server)) if self.valkey else len(self.spaces)
+        kept = len(cart_numbers(self.server)) if self.valkey else len(self.kept())
         return len(self.keys) + kept + int(self.server.process.state.get("bulk_keys", 0))
 
     def names(self) -> tuple[str, ...]:
@@ -150,7 +165,7 @@ def cart_numbers(server: ProcessContext) -> range:
     now = server.now() / SECOND
     since = max(now - LIFE, server.process.state.get("flushed", 0) / SECOND)
     writes = gone = 0.0
-    for operation in ("hset", "hmset", "set"):
+    for operation in ("hset", "hmset", "set", "HSET", "HMSET", "SET"):
         for begin, end, rate in rates(server, operation):
             writes += rate * max(end - max(begin, since), 0.0)
             gone += rate * max(min(end, since) - begin, 0.0)
@@ -166,11 +181,14 @@ def _user(server: ProcessContext, index: int) -> str:
 def _kind(session: Session, key: str) -> str:
     if key in session.keys or key.startswith("key:"):
         return "string"
+    if not session.valkey and Spaces(session.server).find(key) is not None:
+        return "zset"
     return "hash" if key in session.kept() else "none"
 
 
 def _get(session: Session, rest: list[str]) -> Reply:
-    if rest[0] not in session.keys and _kind(session, rest[0]) == "hash" and session.valkey:
+    kind = "string" if rest[0] in session.keys else _kind(session, rest[0])
+    if kind == "zset" or (kind == "hash" and session.valkey):
         return Error(WRONGTYPE)
     return session.keys.get(rest[0])
 
@@ -183,12 +201,22 @@ def _set(session: Session, rest: list[str]) -> Reply:
 def _del(session: Session, rest: list[str]) -> Reply:
     left = {key: text for key, text in session.keys.items() if key not in rest}
     removed = len(session.keys) - len(left)
+    if not session.valkey:
+        known = Spaces(session.server)
+        dropped = {
+            key: session.server.now()
+            for key in dict.fromkeys(rest)
+            if key not in session.keys and known.find(key)
+        }
+        if dropped:
+            session.server.update(dropped={**session.server.process.state.get("dropped", {}), **dropped})
+        removed += len(dropped)
     session.write(left)
     return removed
 
 
 def _flush(session: Session, rest: list[str]) -> Reply:
-    session.server.update(filled=(), bulk=0, bulk_keys=0, flushed=session.server.now())
+    session.server.update(filled=(), bulk=0, bulk_keys=0, flushed=session.server.now(), dropped={})
     session.write({})
     return Status("OK")
 
@@ -209,7 +237,7 @@ def _scan(session: Session, rest: list[str]) -> Reply:
 
 def _hash(session: Session, rest: list[str]) -> Reply:
     kind = _kind(session, rest[0])
-    if kind == "string":
+    if kind in ("string", "zset"):
         return Error(WRONGTYPE)
     if kind == "none":
         return ()
@@ -228,7 +256,7 @@ def _ttl(session: Session, rest: list[str]) -> Reply:
     match _kind(session, rest[0]):
         case "none":
             return -2
-        case "string":
+        case "string" | "zset":
             return -1
     return LIFE - keyed_bits(rest[0], "age") % 1800
 
@@ -264,6 +292,7 @@ def _config(session: Session, rest: list[str]) -> Reply:
             _evict(server)
         return Status("OK")
     if action == "resetstat":
+        server.update(counted_since=server.now())
         return Status("OK")
     if action == "rewrite":
         return Error("ERR The server is running without a config file")
@@ -278,18 +307,50 @@ def _evict(server: ProcessContext) -> None:
     server.update(filled=(), keys={}, bulk=0, bulk_keys=0)
 
 
-def _clients(session: Session) -> list[str]:
-    """Identities of clients that are connected and still run."""
-    found: Mapping[str, int] = session.server.process.state.get("clients", {})
-    return [each for each in found if alive(session.server, each)]
+class _Found(NamedTuple):
+    """A sorted set of clients."""
+
+    known: Spaces
+    space: KeySpace
+    one: SortedSet
 
 
-def alive(server: ProcessContext, identity: str) -> bool:
-    """Whether the process of an identity ``pod-uid/container/restart`` still runs."""
-    uid, container, restart = identity.rsplit("/", 2)
-    addressing.note(server.world, "process", (uid, container))
-    process = server.world.processes.get((uid, container))
-    return process is not None and str(process.restart) == restart
+def _sorted_set(session: Session, key: str) -> _Found | Error | None:
+    """A sorted set of clients; None where there is no such key."""
+    known = Spaces(session.server)
+    found = None if session.valkey or key in session.keys else known.find(key)
+    if found is None:
+        return None if _kind(session, key) == "none" else Error(WRONGTYPE)
+    return _Found(known, *found)
+
+
+def _zcard(session: Session, rest: list[str]) -> Reply:
+    found = _sorted_set(session, rest[0])
+    return found.one.card if isinstance(found, _Found) else found or 0
+
+
+def _zrange(session: Session, rest: list[str], *, falling: bool = False) -> Reply:
+    found = _sorted_set(session, rest[0])
+    if not isinstance(found, _Found):
+        return found or ()
+    known, space, one = found
+    try:
+        first, last = int(rest[1][:12]), int(rest[2][:12])
+    except ValueError:
+        return Error("ERR value is not an integer or out of range")
+    first, last = (each + one.card if each < 0 else each for each in (first, last))
+    first, last = max(first, 0), min(last, one.card - 1)
+    if first > last:
+        return ()
+    places = (one.card - 1 - last, one.card - 1 - first) if falling else (first, last)
+    # Nobody looks at more of them, and each takes its time to be made.
+    places = (max(places[0], places[1] - SHOWN), places[1])
+    members = known.members(space, one, *places)
+    scored = any(word.lower() == "withscores" for word in rest[3:])
+    out: list[str] = []
+    for member, score in reversed(members) if falling else members:
+        out += [member, str(score)] if scored else [member]
+    return tuple(out)
 
 
 def _client(session: Session, rest: list[str]) -> Reply:
@@ -297,18 +358,30 @@ def _client(session: Session, rest: list[str]) -> Reply:
     action, mine = rest[0].lower(), option(server, "port")
     if action == "list":
         lines = []
-        known: Mapping[str, int] = server.process.state.get("clients", {})
-        for number, each in enumerate(_clients(session), 3):
-            uid, container, _ = each.rsplit("/", 2)
-            ip = server.world.processes[(uid, container)].ip
-            port = 40000 + keyed_bits(each) % 20000
-            age = (server.now() - known[each]) // SECOND
-            name = f"{container}-{uid[:5]}"
-            lines.append(_line(number, mine, f"{ip}:{port}", age, "hget", name, server.process.ip))
-        lines.append(_line(len(lines) + 9, mine, "127.0.0.1:55420", 0, "client|list", ""))
+        now, own = server.now(), server.process.ip
+        open_ = connections(server)
+        for each in open_:
+            age = (now - each.since) // SECOND
+            lines.append(
+                _line(
+                    session,
+                    each.number,
+                    mine,
+                    f"{each.address}:{each.port}",
+                    age,
+                    each.command,
+                    each.name,
+                    own,
+                    each.idle,
+                )
+            )
+        number = max((each.number + 6 for each in open_), default=9)
+        lines.append(_line(session, number, mine, "127.0.0.1:55420", 0, "client|list", ""))
         return Status("\n".join(lines) + "\n")
     if action in ("id", "getname", "info"):
-        return 9 if action == "id" else Status(_line(9, mine, "127.0.0.1:55420", 0, f"client|{action}", ""))
+        number = 9
+        told = _line(session, number, mine, "127.0.0.1:55420", 0, f"client|{action}", "")
+        return number if action == "id" else None if action == "getname" else Status(told)
     if action == "kill":
         server.update(clients={})
         return Status("OK")
@@ -316,12 +389,28 @@ def _client(session: Session, rest: list[str]) -> Reply:
 
 
 def _line(
-    number: int, port: str, address: str, age: int, command: str, name: str, own: str = "127.0.0.1"
+    session: Session,
+    number: int,
+    port: str,
+    address: str,
+    age: int,
+    command: str,
+    name: str,
+    own: str = "127.0.0.1",
+    idle: int = 0,
 ) -> str:
+    head = f"id={number} addr={address} laddr={own}:{port} fd={number % 1000 + 5} name={name} age={age} idle={idle} flags=N db=0 sub=0 "
+    if session.valkey:
+        return (
+            f"{head}psub=0 ssub=0 multi=-1 watch=0 qbuf=0 qbuf-free=20474 argv-mem=10 multi-mem=0 rbs=1024 rbp=0 obl=0 oll=0 omem=0 "
+            f"tot-mem=22306 events=r cmd={command} user=default redir=-1 resp=2"
+        )
+    # Redis 6.2 tells of commands without their subcommands; its console has one under way.
+    own_line = own == "127.0.0.1"
+    buffers = "qbuf=26 qbuf-free=40928 argv-mem=10" if own_line else "qbuf=0 qbuf-free=0 argv-mem=0"
     return (
-        f"id={number} addr={address} laddr={own}:{port} fd={number + 5} name={name} age={age} idle=0 flags=N db=0 sub=0 "
-        f"psub=0 ssub=0 multi=-1 watch=0 qbuf=0 qbuf-free=20474 argv-mem=10 multi-mem=0 rbs=1024 rbp=0 obl=0 oll=0 omem=0 "
-        f"tot-mem=22306 events=r cmd={command} user=default redir=-1 resp=2"
+        f"{head}psub=0 multi=-1 {buffers} obl=0 oll=0 omem=0 tot-mem={61466 if own_line else 20504} events=r "
+        f"cmd={command.partition('|')[0]} user=default redir=-1"
     )
 
 
@@ -329,10 +418,14 @@ def _info(session: Session, rest: list[str]) -> Reply:
     server = session.server
     up = (server.now() - server.process.started_at) // SECOND
     limit, used = redis_memory.limit(server), redis_memory.used(server)
-    clients = len(_clients(session)) + 1
+    open_ = connections(server)
+    clients = len(open_) + 1
     if not session.valkey:
         used = server.process.memory
-        clients = 1
+    counted = answered(server)
+    calls = sum(well + ill for well, ill in counted.values())
+    reads = sum(counted.get(name, (0, 0))[0] for name in ("get", "hget", "hgetall", "zrange", "zrevrange"))
+    rate = sum(pools.present(server).values())
     sections: dict[str, dict[str, Any]] = {
         "Server": {"redis_version": "7.2.4" if session.valkey else version(server),
                    **({"server_name": "valkey", "valkey_version": version(server)} if session.valkey else {}),
@@ -345,7 +438,13 @@ def _info(session: Session, rest: list[str]) -> Reply:
                    "maxmemory_policy": option(server, "maxmemory-policy"),
                    "mem_fragmentation_ratio": f"{server.process.memory / max(used, 1):.2f}"},
         "Persistence": {"loading": 0, "rdb_last_bgsave_status": "ok", "aof_enabled": 0},
+        "Stats": {"total_connections_received": received(server, calls), "total_commands_processed": calls,
+                  "instantaneous_ops_per_sec": round(rate), "total_net_input_bytes": calls * 52, "total_net_output_bytes": calls * 38,
+                  "instantaneous_input_kbps": f"{rate * 52 / 1024:.2f}", "instantaneous_output_kbps": f"{rate * 38 / 1024:.2f}",
+                  "rejected_connections": 0, "expired_keys": 0, "evicted_keys": 0, "keyspace_hits": reads, "keyspace_misses": 0,
+                  "total_error_replies": sum(ill for _, ill in counted.values())},
         "Replication": {"role": "master", "connected_slaves": 0},
+        "Commandstats": {f"cmdstat_{name}": _counts(name, *numbers) for name, numbers in counted.items()},
         "Keyspace": {},
     }  # fmt: skip
     count = session.count
@@ -355,8 +454,12 @@ def _info(session: Session, rest: list[str]) -> Reply:
             "db0": f"keys={count},expires={expires},avg_ttl={2_700_000 if expires else 0}"
         }
     wanted = rest[0].lower() if rest else ""
+    usual = ("", "all", "default", "everything")
     found = {
-        name: fields for name, fields in sections.items() if wanted in ("", "all", "default", name.lower())
+        name: fields
+        for name, fields in sections.items()
+        if wanted == name.lower()
+        or (wanted in usual and (name != "Commandstats" or wanted in ("all", "everything")))
     }
     return Status(
         "\n".join(
@@ -364,6 +467,45 @@ def _info(session: Session, rest: list[str]) -> Reply:
             for name, fields in found.items()
         )
     )
+
+
+def _counts(name: str, well: int, ill: int) -> str:
+    """How often a command was carried out, and how long that took."""
+    each = USECS.get(name, 3.0)
+    return f"calls={well + ill},usec={round((well + ill) * each)},usec_per_call={each:.2f},rejected_calls={ill},failed_calls=0"
+
+
+def _latency(session: Session, rest: list[str]) -> Reply:
+    action = rest[0].lower()
+    if action in ("latest", "history"):
+        if action == "history" and len(rest) < 2:
+            return Error(
+                "ERR Unknown subcommand or wrong number of arguments for 'HISTORY'. Try LATENCY HELP."
+            )
+        return ()
+    if action == "reset":
+        return 0
+    if action == "graph":
+        name = rest[1] if len(rest) > 1 else ""
+        return Error(f"ERR No samples available for event '{name}'")
+    if action == "doctor":
+        title = "Valkey" if session.valkey else "Redis"
+        if option(session.server, "latency-monitor-threshold") in ("", "0"):
+            where = (
+                "https://valkey.io/topics/latency-monitor"
+                if session.valkey
+                else "https://redis.io/topics/latency-monitor"
+            )
+            return (
+                f"I'm sorry, Dave, I can't do that. Latency monitoring is disabled in this {title} instance. You may use \"CONFIG SET "
+                "latency-monitor-threshold <milliseconds>.\" in order to enable it. If we weren't in a deep space mission I'd suggest to "
+                f"take a look at {where}.\n"
+            )
+        return (
+            f"Dave, no latency spike was observed during the lifetime of this {title} instance, not in the slightest bit. I honestly "
+            "think you ought to sit down calmly, take a stress pill, and think things over.\n"
+        )
+    return Error(f"ERR Unknown subcommand or wrong number of arguments for '{rest[0]}'. Try LATENCY HELP.")
 
 
 def _memory(session: Session, rest: list[str]) -> Reply:
@@ -374,8 +516,13 @@ def _memory(session: Session, rest: list[str]) -> Reply:
         return Error(f"ERR unknown subcommand '{rest[0]}'. Try MEMORY HELP.")
     if asked == "usage" and len(rest) > 1:
         key = rest[1]
-        if _kind(session, key) == "none":
+        kind = _kind(session, key)
+        if kind == "none":
             return None
+        found = _sorted_set(session, key) if kind == "zset" else None
+        if isinstance(found, _Found):
+            # Few members lie in one piece, more of them in a skip list.
+            return 64 + found.one.card * (30 if found.one.card <= 128 else 118)
         return redis_memory.PER_KEY + len(key) + len(session.keys.get(key, "x" * 48))
     return Status(
         "Hi Sam, this instance is empty or is using very little memory, my issue detector can't be used."
@@ -406,6 +553,68 @@ def _populate(session: Session, rest: list[str]) -> Reply:
     return Error(refused) if refused else Status("OK")
 
 
+_SIZED = (
+    ("string", "strings", "bytes"), ("list", "lists", "items"), ("set", "sets", "members"), ("zset", "zsets", "members"),
+    ("hash", "hashs", "fields"), ("stream", "streams", "entries"),
+)  # fmt: skip
+"""Types of keys, with what redis-cli calls several of them and what each of them consists of."""
+_BATCH = 10
+"""Keys that it asks for at once."""
+
+
+def bigkeys(session: Session) -> str:
+    """What ``--bigkeys`` of the command line client finds: it goes through all keys, and says so whenever one is larger than those
+    before it."""
+    sizes = _sizes(session)
+    total = session.count
+    out = [
+        "\n# Scanning the entire keyspace to find biggest keys as well as\n# average sizes per key type.  You can use -i 0.1 to sleep "
+        "0.1 sec\n# per 100 SCAN commands (not usually needed).\n\n"
+    ]
+    most: dict[str, tuple[str, int]] = {}
+    counts: dict[str, tuple[int, int]] = {}
+    units = {kind: unit for kind, _, unit in _SIZED}
+    for index, (name, kind, size) in enumerate(sizes):
+        count, whole_size = counts.get(kind, (0, 0))
+        counts[kind] = (count + 1, whole_size + size)
+        if size > most.get(kind, ("", 0))[1]:
+            most[kind] = (name, size)
+            done = 100.0 * (index // _BATCH * _BATCH) / max(total, 1)
+            out.append(
+                f"[{done:05.2f}%] Biggest {kind:<6} found so far '\"{name}\"' with {size} {units[kind]}\n"
+            )
+    length = sum(len(name) for name, _, _ in sizes)
+    out.append(
+        f"\n-------- summary -------\n\nSampled {len(sizes)} keys in the keyspace!\n"
+        f"Total key length in bytes is {length} (avg len {length / max(len(sizes), 1):.2f})\n\n"
+    )
+    for kind, (name, size) in most.items():
+        out.append(f"Biggest {kind:>6} found '\"{name}\"' has {size} {units[kind]}\n")
+    out.append("\n")
+    for kind, several, unit in _SIZED:
+        count, size = counts.get(kind, (0, 0))
+        share = 100.0 * count / max(len(sizes), 1)
+        out.append(
+            f"{count} {several} with {size} {unit} ({share:05.2f}% of keys, avg size {size / max(count, 1):.2f})\n"
+        )
+    return "".join(out).removesuffix("\n")
+
+
+def _sizes(session: Session) -> list[tuple[str, str, int]]:
+    """(name, type, size) of all keys."""
+    known = Spaces(session.server)
+    sets = {} if session.valkey else {each.name: each.card for each in known.sets()}
+    found = []
+    for name in session.names():
+        if name in sets:
+            found.append((name, "zset", sets[name]))
+        elif name in session.keys:
+            found.append((name, "string", len(session.keys[name])))
+        else:
+            found.append((name, "string", 16) if name.startswith("key:") else (name, "hash", 1))
+    return found
+
+
 _GROWING = frozenset(("set", "hset", "hmset", "lpush", "sadd", "append", "incr", "debug"))
 """Commands that are refused where memory is full."""
 
@@ -421,6 +630,11 @@ _COMMANDS: Mapping[str, tuple[int, Callable[[Session, list[str]], Reply]]] = {
     "ttl": (1, _ttl),
     "hgetall": (1, _hash),
     "hget": (2, _field),
+    "zcard": (1, _zcard),
+    "zrange": (3, _zrange),
+    "zrevrange": (3, partial(_zrange, falling=True)),
+    "latency": (1, _latency),
+    "monitor": (0, lambda session, rest: Status("OK")),
     "hkeys": (1, lambda session, rest: ("cart",) if _kind(session, rest[0]) == "hash" else ()),
     "dbsize": (0, lambda session, rest: session.count),
     "keys": (1, _names),

@@ -98,14 +98,14 @@ POLICIES = (
 )  # fmt: skip
 _INT = 2**31 - 1
 RANGES: Mapping[str, tuple[int, int]] = {
-    "databases": (1, _INT), "io-threads": (1, 128), "maxclients": (1, 2**32 - 1), "port": (0, 65535),
+    "databases": (1, _INT), "io-threads": (1, 128), "latency-monitor-threshold": (0, 2**63 - 1), "maxclients": (1, 2**32 - 1), "port": (0, 65535),
     "slowlog-max-len": (0, 2**63 - 1), "tcp-backlog": (0, _INT), "tcp-keepalive": (0, _INT), "timeout": (0, _INT),
 }  # fmt: skip
 """The least and the most of settings that are numbers."""
 
 KNOWN = frozenset(
     "appendonly appendfilename appendfsync bind client-output-buffer-limit daemonize databases dbfilename dir "
-    "hash-max-ziplist-entries hash-max-ziplist-value io-threads io-threads-do-reads list-max-ziplist-size loglevel "
+    "hash-max-ziplist-entries hash-max-ziplist-value io-threads io-threads-do-reads latency-monitor-threshold list-max-ziplist-size loglevel "
     "logfile maxclients maxmemory maxmemory-policy pidfile port protected-mode rdbcompression requirepass save "
     "slowlog-log-slower-than slowlog-max-len stop-writes-on-bgsave-error supervised tcp-backlog tcp-keepalive timeout "
     "unixsocket".split()
@@ -118,6 +118,7 @@ DEFAULTS = {
     "databases": "16",
     "dir": "/data",
     "io-threads": "1",
+    "latency-monitor-threshold": "0",
     "loglevel": "notice",
     "maxclients": "10000",
     "maxmemory": "0",

@@ -20,7 +20,7 @@ from sregym_env.runtime.frozen import evolve
 from sregym_env.runtime.numbers import whole
 from sregym_env.runtime.streams import keyed_bits
 from sregym_env.shell.commands.arguments import UsageError, options
-from sregym_env.shell.files import Files, LateFiles
+from sregym_env.shell.files import Entry, Files, LateFiles
 from sregym_env.shell.shell import Shell, ShellCommand
 from sregym_env.shell.shell import Shell as NewShell
 from sregym_env.sim.containers import node_files, pids, view
@@ -136,6 +136,11 @@ def _lay_out(ctx: ProcessContext, tree: Files) -> None:
     # Over the image's own files: the kubelet mounts these there.
     tree.add(_synthetic(ctx))
     tree.add_late(_of_kernel(ctx))
+    own: Callable[[ProcessContext], Mapping[str, Entry]] | None = getattr(
+        ctx.world.programs.get(process.program), "entries", None
+    )
+    if own is not None:
+        tree.add_entries(own(ctx))
     _add_links(ctx, tree)
     tree.add_directories(mount.path for mount in process.mounts if not mount.sub_path)
     tree.add_directories((ctx.image.workdir, "/tmp", "/proc", "/bin", "/usr/bin"))
@@ -163,7 +168,7 @@ def lay_processes(
         root,
         seen,
         _container_figures,
-        lambda process: _command(process.program, process.argv),
+        partial(_title, ctx.world),
         environment,
         partial(_descriptors, ctx.world),
         machine=machine,
@@ -184,19 +189,48 @@ def program_commands(visit: Visit, setup: bool) -> dict[str, ShellCommand]:
     for program in sorted({binary.program for binary in image.binaries.values()}):
         for name, command in visit.ctx.world.programs[program].commands.items():
             if name in image.binaries or name not in TOOLS:
-                found[name] = _program_command(visit, command, setup)
+                following = getattr(visit.ctx.world.programs[program], "following", None)
+                found[name] = _program_command(visit, command, setup, following)
     return found
 
 
-def _program_command(visit: Visit, command: Callable[..., ExecResult], setup: bool) -> ShellCommand:
+Following = Callable[[ProcessContext, Sequence[str]], Callable[[ProcessContext, int, int], str] | None]
+"""What a program's command goes on to print while time passes, if it goes on: between two instants, microseconds."""
+MOST_FOLLOWED = 400
+"""Lines that such a command prints at most; after these it is silent."""
+
+
+def _program_command(
+    visit: Visit, command: Callable[..., ExecResult], setup: bool, following: Following | None = None
+) -> ShellCommand:
     def call(argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
         if setup and argv[0] == "mongo":
             return mongo_shell.run(visit.ctx, argv, stdin, setup=True)
         result = command(_with_variables(visit.ctx, shell), argv, stdin)
+        more = None if following is None or result.exit_code else following(visit.ctx, argv)
+        if more is not None:
+            shell.show(result)
+            _follow(visit, shell, more)
         visit.take(result.seconds)
         return result
 
     return call
+
+
+def _follow(visit: Visit, shell: Shell, more: Callable[[ProcessContext, int, int], str]) -> None:
+    """Print what comes, second by second, until somebody ends it."""
+    left = MOST_FOLLOWED
+    since = round(visit.now * SECOND)
+    while left > 0:
+        try:
+            visit.take(1.0)
+        finally:
+            # What came before it was ended has been printed.
+            now = round(visit.now * SECOND)
+            lines = more(visit.ctx, since, now).splitlines(keepends=True)[:left]
+            shell.show(ExecResult("".join(lines)))
+            left, since = left - len(lines), now
+    visit.take(inf)
 
 
 _SHELLS_OWN = frozenset(("PATH", "HOME", "HOSTNAME", "PWD", "OLDPWD", "SHLVL", "_"))
@@ -264,21 +298,21 @@ def _synthetic(ctx: ProcessContext) -> dict[str, str]:
     """Files that the kubelet and the kernel provide."""
     process, world = ctx.process, ctx.world
     first = _first(ctx)
-    command = _command(first.program, first.argv)
+    command = _title(world, first)
     return {
         "/etc/hosts": _hosts_file(dns.hosts_entries(world, process), process.ip),
         "/etc/hostname": process.hostname + "\n",
         "/etc/resolv.conf": dns.resolv_conf(world, process).text,
         "/proc/1/cmdline": proc_files.cmdline(first, command),
-        "/proc/1/comm": _name(first)[:15] + "\n",
+        "/proc/1/comm": _name(world, first)[:15] + "\n",
         "/proc/1/environ": "\0".join(f"{k}={v}" for k, v in environment(ProcessContext(world, first)).items())
         + "\0",
     }
 
 
-def _name(process: Process) -> str:
+def _name(world: SimWorld, process: Process) -> str:
     """What a process is called: an image's script has put a program in its own place."""
-    words = _command(process.program, process.argv)
+    words = _title(world, process)
     own = process.binary if words == list(process.argv) else words[0]
     return children.name_of(process, own.rpartition("/")[2])
 
@@ -330,13 +364,13 @@ def _of_kernel(ctx: ProcessContext) -> dict[str, Callable[[], str]]:
         **{
             f"1/{name}": text
             for name, text in kernel_files.of_process(
-                of_first, first, name=_name(first), runs=runs_as(world, first)
+                of_first, first, name=_name(world, first), runs=runs_as(world, first)
             ).items()
         },
         **{
             f"self/{name}": text
             for name, text in kernel_files.of_process(
-                of_container, evolve(process, open_files=0), account_of(world, process)
+                of_container, evolve(process, open_files=0), runs=account_of(world, process)
             ).items()
         },
         **kernel_files.of_network(
@@ -432,6 +466,9 @@ def _ps(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> E
     machines = sees_machine(ctx)
     seen = visible_processes(ctx)
     own = max((pid for pid, _ in seen), default=2000) + 17 if machines else 57
+    started = [pid + child.number for pid, process in seen for child in children.of(ctx.world, process)]
+    if started and not machines:
+        own = max(own, max(started) + 9)
     rows = daemons.rows(ctx) if machines else []
     if ctx.image.toolbox == "debian":
         return list_processes(ctx, argv, [*rows, *process_rows(ctx, own, argv, parent=int(machines))])
@@ -455,7 +492,7 @@ def server_rows(ctx: ProcessContext, parent: int = 0) -> list[Row]:
     found = []
     for pid, process in visible_processes(ctx):
         cores, resident, seconds = commands.usage(ctx, process)
-        words = _command(process.program, process.argv)
+        words = _title(ctx.world, process)
         runs = _shown(ctx, runs_as(ctx.world, process))
         name = children.name_of(process, words[0].rpartition("/")[2] if words else "")
         below = children.of(ctx.world, process)
@@ -484,12 +521,12 @@ def server_rows(ctx: ProcessContext, parent: int = 0) -> list[Row]:
                 Row(
                     number,
                     pid,
-                    process.started_at,
+                    child.since or process.started_at,
                     child.command,
                     child.name,
-                    int(resident * share),
+                    child.resident or int(resident * share),
                     seconds * share,
-                    state,
+                    child.state or state,
                     child.threads,
                     user,
                     uid,
@@ -586,6 +623,12 @@ def gathered(ctx: ProcessContext) -> list[tuple[int, int, pids.Leak, int]]:
             found.append((pid, since, leak, own))
     effort.spend(len(found) * commands.LINE_EFFORT * 0.2)
     return found
+
+
+def _title(world: SimWorld, process: Process) -> list[str]:
+    """What a main process is called: some programs say it themselves."""
+    known: Callable[[Process], list[str]] | None = getattr(world.programs.get(process.program), "title", None)
+    return _command(process.program, process.argv) if known is None else known(process)
 
 
 def _command(program: str, argv: Sequence[str]) -> list[str]:

@@ -30,6 +30,19 @@ def served(ctx: ProcessContext, operation: str) -> float:
     return sum((end - begin) * rate for begin, end, rate in rates(ctx, operation))
 
 
+def answered(ctx: ProcessContext, since: int = 0) -> dict[str, tuple[float, float]]:
+    """(served well, refused) of every operation that this run of the process was asked for, ``since`` a time."""
+    process, end = ctx.process, ctx.now()
+    found: dict[str, tuple[float, float]] = {}
+    for segment, length in window(ctx.world, max(process.started_at, since), end):
+        for load in segment.loads:
+            if load.process == process.key and load.restart == process.restart:
+                for name, rate in load.rates:
+                    well, ill = found.get(name, (0.0, 0.0))
+                    found[name] = (well + rate * length * load.ok, ill + rate * length * (1.0 - load.ok))
+    return found
+
+
 def present(ctx: ProcessContext) -> float:
     """Requests of all kinds per second that a program is sent now."""
     last = history(ctx.world).last()

@@ -13,6 +13,8 @@ class Valkey(Redis):
     """The server; ``settings`` of its binary hold its version."""
 
     name = "valkey"
+    account = "valkey"
+    """The user to whom the image's entrypoint steps down."""
     marks = ("*", "*")
     ready = "Ready to accept connections tcp"
 

@@ -38,7 +38,7 @@ from sregym_env.sim.world.history import (
 )
 from sregym_env.sim.world.inquiry import Settling
 from sregym_env.sim.world.logs import Burst, RequestLine, stamped
-from sregym_env.sim.world.process import Process, ProcessKey
+from sregym_env.sim.world.process import SUBSCRIPTION, Process, ProcessKey
 from sregym_env.sim.world.program import Call, Failure, Flow
 from sregym_env.sim.world.store import Change
 from sregym_env.sim.world.strain import (
@@ -148,8 +148,9 @@ def look(world: SimWorld) -> None:
         grown.append(segment)
         world.memory[HISTORY] = grown
     _wake_scalers(world)
+    by_themselves = _attended(world)
     if not world.unread:
-        _write_logs(world, outcome.lines)
+        _write_logs(world, _beside(outcome.lines, by_themselves))
     _doom(world, outcome.doomed)
     for entry in outcome.settling:
         let_settle(world, entry)
@@ -481,6 +482,39 @@ def _lines(evaluation: Evaluation) -> tuple[tuple[LogKey, tuple[Stream, ...]], .
                 if visit.rate * line.share >= RAREST
             ]
     return tuple((key, tuple(streams)) for key, streams in wanted.items())
+
+
+def _attended(world: SimWorld) -> dict[LogKey, tuple[tuple[float, str], ...]]:
+    """Have those who are given work over connections of their own see to these; the lines that they go on writing until they have
+    them back, per second."""
+    found: dict[LogKey, tuple[tuple[float, str], ...]] = {}
+    for process in list(world.processes.values()):
+        if SUBSCRIPTION in process.state:
+            lines = world.programs[process.program].attend(ProcessContext(world, process))
+            if lines:
+                found[(*process.key, process.restart)] = lines
+    return found
+
+
+def _beside(
+    lines: tuple[tuple[LogKey, tuple[Stream, ...]], ...],
+    by_themselves: Mapping[LogKey, tuple[tuple[float, str], ...]],
+) -> tuple[tuple[LogKey, tuple[Stream, ...]], ...]:
+    """The lines of requests, and those that no request writes."""
+    if not by_themselves:
+        return lines
+    found = dict(lines)
+    for key, several in by_themselves.items():
+        known = found.get(key, ())
+        kind = known[-1].kind + 1 if known else 0
+        found[key] = (
+            *known,
+            *(
+                Stream(kind + index, rate, RequestLine(line, 0.0, 1.0))
+                for index, (rate, line) in enumerate(several)
+            ),
+        )
+    return tuple(found.items())
 
 
 def _rounded(line: RequestLine) -> RequestLine:

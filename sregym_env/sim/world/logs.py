@@ -167,8 +167,8 @@ class Cycle:
 def stamped(template: str, time: int) -> str:
     """A line with its timestamps filled in.
 
-    ``{time}`` becomes ``2026-08-06T10:00:05Z``, ``{time_ms}`` becomes ``2026-08-06T10:00:05.123+00:00``, and what stands
-    behind a bar is a form for ``strftime``, where ``%L`` is the millisecond: ``{time|%Y/%m/%d %H:%M:%S.%L}``. Outside
+    ``{time}`` becomes ``2026-08-06T10:00:05Z``, ``{time_ms}`` becomes ``2026-08-06T10:00:05.123+00:00``, ``{time_s}`` becomes
+    ``1786010405.123``, and what stands behind a bar is a form for ``strftime``, where ``%L`` is the millisecond: ``{time|%Y/%m/%d %H:%M:%S.%L}``. Outside
     of a request's trace ``{trace_id}`` and ``{span_id}`` are 0.
     """
     if "{trace_id}" in template or "{span_id}" in template:
@@ -178,6 +178,8 @@ def stamped(template: str, time: int) -> str:
     text = rfc3339(time)
     millis = f"{text[:-1]}.{time % SECOND // 1000:03d}+00:00"
     filled = template.replace("{time}", text).replace("{time_ms}", millis)
+    if "{time_s}" in filled:
+        filled = filled.replace("{time_s}", f"{time // SECOND}.{time % SECOND // 1000:03d}")
     if "{time|" not in filled:
         return filled
     instant = datetime.fromtimestamp(0, UTC) + timedelta(microseconds=time)

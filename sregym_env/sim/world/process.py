@@ -8,6 +8,9 @@ from typing import Any, Literal
 
 ProcessKey = tuple[str, str]
 """(pod UID, container name)."""
+SUBSCRIPTION = "subscription"
+"""What a process has under this name in its state whom somebody gives work to over a connection that it has opened itself, and
+misses while that is gone: its program's ``attend`` is asked whenever users are looked at."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -290,6 +290,11 @@ class Program(Protocol):
         """Remember what serving requests has taught it; programs that learn nothing are given nothing."""
         ...
 
+    def attend(self, ctx: Context) -> tuple[tuple[float, str], ...]:
+        """See to a connection over which it is given work (:data:`~sregym_env.sim.world.process.SUBSCRIPTION`); lines per second, and
+        the line, that it writes while that is gone."""
+        ...
+
     def request(self, ctx: Context, request: HttpRequest, port: int) -> HttpResponse | None:
         """Answer one HTTP request, or None where the port does not speak HTTP."""
         ...

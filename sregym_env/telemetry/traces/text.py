@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sregym_env.kube.durations import rfc3339
-from sregym_env.telemetry.traces.model import Dependency, Operation, Span, Trace, tag_text
+from sregym_env.telemetry.traces.model import FOLLOWS_FROM, Dependency, Operation, Span, Trace, tag_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,6 +175,11 @@ def _tree(trace: Trace, view: View) -> list[str]:
         out.append(f"{ruler.mark((span,))}  {indent}{_name(span, view)}{error}{lost}")
         if span.failed:
             out += [f"{margin}  {indent}    {detail}" for detail in _details(span, view)]
+        out += [
+            f"{margin}  {indent}    follows from span {each.span_id} of trace {each.trace_id}"
+            for each in span.references
+            if each.trace_id != span.trace_id and each.kind == FOLLOWS_FROM
+        ]
     return out
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import orjson
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -98,6 +99,77 @@ def test_consumers_find_a_broker_that_was_replaced(world: EmbeddedWorld) -> None
     assert behind <= 2
 
 
+def test_the_next_member_takes_over_from_one_that_leaves(world: EmbeddedWorld) -> None:
+    """A rollout starts the new consumer while the old one still has the partition."""
+    note = {"spec": {"template": {"metadata": {"annotations": {"again": "1"}}}}}
+    world.cluster.patch("deployments.apps", "accounting", note, namespace=shop.NS)
+    world.advance(60.0)
+    told = tool(world, "kafka-consumer-groups.sh", "--describe", "--group", "accounting").stdout
+    address = world.cluster.get("pods", shop.pod(world, "accounting"), shop.NS)["status"]["podIP"]
+    assert f"/{address} " in told
+    before = lag(world)
+    world.advance(100.0)
+    after = lag(world)
+    assert after[0] - before[0] >= 95 and after[1] <= 2
+
+
+def test_consumers_say_that_the_broker_is_gone(world: EmbeddedWorld) -> None:
+    """They take nothing any more, write of it at once and then again and again, and stop when it is back."""
+    world.cluster.patch("deployments.apps", "kafka", {"spec": {"replicas": 0}}, namespace=shop.NS)
+    world.advance(120.0)
+    consumer = shop.pod(world, "accounting")
+    lines = world.cluster.logs(shop.NS, consumer).splitlines()
+    said = [line.partition("%")[2] for line in lines if "rdkafka" in line]
+    assert [line.split("|")[2] for line in said[:5]] == ["FAIL", "FAIL", "FAIL", "ERROR", "ERROR"]
+    assert "Disconnected (after " in said[0] and said[4].endswith(": 1/1 brokers are down")
+    assert all("Connection refused (after 1ms in state CONNECT" in line for line in said[5:])
+    assert 3 <= len(said[5:]) <= 5, "identical errors are told of every half minute"
+    assert float(said[0].split("|")[1]) == pytest.approx(world.now() / SECOND - 118.0, abs=4.0)
+    world.cluster.patch("deployments.apps", "kafka", {"spec": {"replicas": 1}}, namespace=shop.NS)
+    world.advance(60.0)
+    before = world.cluster.logs(shop.NS, consumer).count("rdkafka")
+    world.advance(120.0)
+    assert world.cluster.logs(shop.NS, consumer).count("rdkafka") == before
+    assert lag(world)[1] <= 2
+
+
+@pytest.mark.parametrize(
+    ("component", "kind", "stops"),
+    [
+        ("kafka", "Ingress", True),
+        ("accounting", "Egress", True),
+        # Records come back on the connection that the consumer has opened.
+        ("accounting", "Ingress", False),
+    ],
+)
+def test_records_come_on_the_connection_of_the_consumer(
+    world: EmbeddedWorld, component: str, kind: str, stops: bool
+) -> None:
+    labels = world.cluster.get("pods", shop.pod(world, component), shop.NS)["metadata"]["labels"]
+    policy = {
+        "apiVersion": "networking.k8s.io/v1",
+        "kind": "NetworkPolicy",
+        "metadata": {"name": "closed", "namespace": shop.NS},
+        "spec": {"podSelector": {"matchLabels": labels}, "policyTypes": [kind]},
+    }
+    before = lag(world)
+    world.cluster.create(policy)
+    world.advance(60.0)
+    lines = world.cluster.logs(shop.NS, shop.pod(world, "accounting")).splitlines()
+    told = [line for line in lines if "rdkafka" in line]
+    assert bool(told) == stops
+    if stops:
+        assert lag(world)[0] - before[0] < 10
+        # With its way out it has lost the name server as well.
+        why = "Connection setup timed out" if component == "kafka" else "Failed to resolve"
+        assert why in told[-1]
+    else:
+        assert lag(world)[0] - before[0] > 40 and lag(world)[1] <= 2
+    world.cluster.delete("networkpolicies.networking.k8s.io", "closed", shop.NS)
+    world.advance(60.0)
+    assert lag(world)[1] <= 2
+
+
 @pytest.mark.parametrize(
     ("name", "words", "shown"),
     [
@@ -111,6 +183,14 @@ def test_consumers_find_a_broker_that_was_replaced(world: EmbeddedWorld) -> None
          "The topic 'nope' doesn't exist and doesn't have dynamic config.\n"),
         ("kafka-configs.sh", ["--entity-type", "brokers", "--entity-name", "1", "--describe"],
          "Dynamic configs for broker 1 are:\n"),
+        ("kafka-consumer-groups.sh", ["--list", "--state"], "GROUP      STATE \naccounting Stable\n"),
+        ("kafka-consumer-groups.sh", ["--list", "--state", "empty"], "GROUP STATE\n"),
+        ("kafka-get-offsets.sh", ["--topic", "orders", "--time", "earliest"], "orders:0:0\n"),
+        ("kafka-get-offsets.sh", ["--topic-partitions", "orders:7"], ""),
+        ("kafka-cluster.sh", ["cluster-id"], "Cluster ID: 5L6g3nShT-eMCtK--X86sw\n"),
+        ("kafka-log-dirs.sh", ["--describe", "--topic-list", "nope"],
+         "Querying brokers for log directories information\nReceived log directory information from brokers 1\n"
+         '{"brokers":[{"broker":1,"logDirs":[{"partitions":[],"error":null,"logDir":"/tmp/kafka-logs"}]}],"version":1}\n'),
         ("kafka-consumer-groups.sh", ["--describe", "--group", "x"], "\nError: Consumer group 'x' does not exist.\n"),
         ("kafka-consumer-groups.sh", ["--delete", "--group", "accounting"],
          "\nError: Deletion of some consumer groups failed:\n* Group 'accounting' could not be deleted due to: "
@@ -119,6 +199,63 @@ def test_consumers_find_a_broker_that_was_replaced(world: EmbeddedWorld) -> None
 )  # fmt: skip
 def test_tools(world: EmbeddedWorld, name: str, words: list[str], shown: str) -> None:
     assert tool(world, name, *words).stdout == shown
+
+
+def test_tools_say_the_same_of_one_log(world: EmbeddedWorld) -> None:
+    """Offsets, the group's place and the size of the log are views of one topic."""
+    end = int(tool(world, "kafka-get-offsets.sh", "--topic", "orders").stdout.split(":")[2])
+    committed, behind = lag(world)
+    assert committed + behind == end > 0
+    document = orjson.loads(
+        tool(world, "kafka-log-dirs.sh", "--describe", "--topic-list", "orders").stdout.splitlines()[2]
+    )
+    (part,) = document["brokers"][0]["logDirs"][0]["partitions"]
+    assert (part["partition"], part["size"]) == ("orders-0", end * 310)
+    offsets = tool(world, "kafka-get-offsets.sh", "--topic", "__consumer_offsets").stdout.splitlines()
+    assert len(offsets) == 50
+    (commits,) = (line for line in offsets if not line.endswith(":0"))
+    # One every five seconds, since the group began.
+    assert commits.startswith("__consumer_offsets:5:")
+    up = (world.now() - next(p for p in world.processes.values() if p.program == "kafka").started_at) / SECOND
+    assert int(commits.rpartition(":")[2]) == pytest.approx(min(up / 5, committed), abs=20)
+
+
+def test_members_of_a_group(world: EmbeddedWorld) -> None:
+    """Those who wait for the partition are members, too."""
+    world.cluster.patch("deployments.apps", "accounting", {"spec": {"replicas": 2}}, namespace=shop.NS)
+    world.advance(30.0)
+    told = tool(
+        world, "kafka-consumer-groups.sh", "--describe", "--group", "accounting", "--members", "--verbose"
+    ).stdout
+    rows = [line.split() for line in told.splitlines()[1:]]
+    assert rows[0] == ["GROUP", "CONSUMER-ID", "HOST", "CLIENT-ID", "#PARTITIONS", "ASSIGNMENT"]
+    assert [row[3:] for row in rows[1:]] == [["rdkafka", "1", "orders(0)"], ["rdkafka", "0", "-"]]
+    addresses = {
+        f"/{pod['status']['podIP']}"
+        for pod in world.cluster.list("pods", shop.NS)
+        if pod["metadata"]["name"].startswith("accounting-")
+    }
+    assert {row[2] for row in rows[1:]} == addresses
+    state = tool(world, "kafka-consumer-groups.sh", "--describe", "--group", "accounting", "--state").stdout
+    assert state.splitlines()[-1].split()[-2:] == ["Stable", "2"]
+
+
+@pytest.mark.parametrize(
+    ("line", "shown"),
+    [
+        ("ls /opt/kafka/bin | head -2", "kafka-broker-api-versions.sh\nkafka-cluster.sh\n"),
+        ("cd /opt/kafka/bin; ./kafka-topics.sh --bootstrap-server localhost:9092 --list", "__consumer_offsets\norders\n"),
+        ("cd /opt/kafka; bin/kafka-cluster.sh cluster-id --bootstrap-server localhost:9092", "Cluster ID: 5L6g3nShT-eMCtK--X86sw\n"),
+        ("ls -l /opt/kafka/bin/kafka-topics.sh | cut -c1-10", "-rwxr-xr-x\n"),
+        ("ps | grep -c '[k]afka.Kafka /opt/kafka/config/server.properties'", "1\n"),
+        ("ps | awk '/java/ && $1 == 1 {print $2}'", "appuser\n"),
+        ("cat /proc/1/comm; pidof java", "java\n1\n"),
+        ("ps | awk '$4 == \"ps\" {print $2}'", "appuser\n"),
+        ("grep -c listeners /opt/kafka/config/server.properties", "2\n"),
+    ],
+)  # fmt: skip
+def test_the_tools_lie_in_their_place(world: EmbeddedWorld, line: str, shown: str) -> None:
+    assert shop.run(world, "kafka", "sh", "-c", line).stdout == shown
 
 
 def test_tools_that_reach_no_broker(world: EmbeddedWorld) -> None:

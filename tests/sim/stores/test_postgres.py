@@ -642,3 +642,67 @@ def test_a_statement_that_names_a_column_that_is_gone(world: EmbeddedWorld) -> N
     )
     world.advance(30.0)
     assert {each.journey: each.success_ratio for each in world.traffic.health(20.0)}["product"] == 1.0
+
+
+def test_ps_shows_a_process_per_connection(world: EmbeddedWorld) -> None:
+    """Numbers, states and clients are those of ``pg_stat_activity``; a statement that waits for a lock says so."""
+    shown = shop.run(world, "postgresql", "ps", "-eo", "user,pid,ppid,args").stdout.splitlines()[1:]
+    processes = [line.split(None, 3) for line in shown if "postgres" in line]
+    assert processes[0] == ["postgres", "1", "0", "postgres"]
+    assert {tuple(each[:1] + each[2:3]) for each in processes[1:]} == {("postgres", "1")}
+    titles = {each[1]: each[3] for each in processes[1:]}
+    activity = [
+        line.split("|")
+        for line in rows(
+            world,
+            "SELECT pid, backend_type, usename, datname, client_addr, client_port, state FROM pg_stat_activity "
+            "WHERE pid <> pg_backend_pid()",
+        )
+    ]
+    assert titles == {
+        pid: f"postgres: {user} {database} {address}({port}) {state}"
+        if kind == "client backend"
+        else f"postgres: {kind}"
+        for pid, kind, user, database, address, port, state in activity
+    }
+    assert sum(each[1] == "client backend" for each in activity) >= 2
+
+
+def test_what_a_database_counts_moves_with_the_traffic(world: EmbeddedWorld) -> None:
+    asked = "SELECT xact_commit, tup_inserted, tup_fetched, xact_rollback FROM pg_stat_database WHERE datname = 'otel'"
+    before = [int(each) for each in rows(world, asked)[0].split("|")]
+    inserted = int(rows(world, 'SELECT count(*) FROM accounting."order"')[0])
+    world.advance(100.0)
+    after = [int(each) for each in rows(world, asked)[0].split("|")]
+    more = int(rows(world, 'SELECT count(*) FROM accounting."order"')[0]) - inserted
+    assert after[1] - before[1] == pytest.approx(more, abs=1) and more > 90
+    selects = after[2] - before[2]
+    assert selects > 100
+    assert after[0] - before[0] == pytest.approx(more + selects, abs=4)
+    assert after[3] == before[3] == 0
+    scans = "SELECT sum(idx_scan), sum(seq_scan), sum(n_tup_ins) FROM pg_stat_user_tables"
+    by_index, in_order, made = (int(each) for each in rows(world, scans)[0].split("|"))
+    assert (
+        by_index == pytest.approx(after[2], abs=2)
+        and in_order == 0
+        and made == pytest.approx(after[1], abs=2)
+    )
+
+
+def test_sizes_agree_with_each_other(world: EmbeddedWorld) -> None:
+    listed = shop.sql(world, "\\dt+ accounting.*").stdout.splitlines()
+    assert [word.strip() for word in listed[1].split("|")] == [
+        "Schema", "Name", "Type", "Owner", "Persistence", "Access method", "Size", "Description",
+    ]  # fmt: skip
+    for line in listed[3:5]:
+        words = [word.strip() for word in line.split("|")]
+        (pretty,) = rows(world, f"SELECT pg_size_pretty(pg_table_size('accounting.{words[1]}'))")
+        assert words[6] == pretty
+    table, indexes, total = rows(
+        world,
+        "SELECT pg_table_size('accounting.order'), pg_indexes_size('accounting.order'), pg_total_relation_size('accounting.order')",
+    )[0].split("|")
+    assert int(table) + int(indexes) == int(total) > 0
+    databases = shop.sql(world, "\\l+").stdout
+    (size,) = rows(world, "SELECT pg_size_pretty(pg_database_size('otel'))")
+    assert any(line.startswith(" otel ") and f"| {size} " in line for line in databases.splitlines())

@@ -151,3 +151,18 @@ def test_a_volume_keeps_what_is_set_and_a_container_does_not(world: EmbeddedWorl
     shop.run(world, "valkey-cart", "kill", "1")
     world.advance(20.0)
     assert cli(world, "GET", "a").stdout == "b\n"
+
+
+def test_what_is_counted_moves_with_the_traffic(world: EmbeddedWorld) -> None:
+    def counted() -> dict[str, int]:
+        lines = cli(world, "INFO", "commandstats").stdout.splitlines()
+        pairs = [line.removeprefix("cmdstat_").split(":calls=") for line in lines if ":calls=" in line]
+        return {name: int(rest.partition(",")[0]) for name, rest in pairs}
+
+    before = counted()
+    assert {"hget", "hset"} <= before.keys()
+    world.advance(100.0)
+    after = counted()
+    assert all(after[name] > before[name] for name in ("hget", "hset"))
+    told = cli(world, "--bigkeys").stdout
+    assert f"Sampled {cli(world, 'DBSIZE').stdout.strip()} keys in the keyspace!" in told

@@ -8,15 +8,23 @@ from sregym_env.kube.durations import rfc3339
 from sregym_env.runtime.clock import SECOND, seconds
 from sregym_env.runtime.numbers import whole
 from sregym_env.runtime.streams import keyed_bits
+from sregym_env.shell.files import Entry, FileEntry
 from sregym_env.sim.processes.context import ProcessContext
 from sregym_env.sim.programs.defaults import MIB, Quiet
 from sregym_env.sim.programs.kafka import groups, producing, tools
-from sregym_env.sim.programs.kafka.settings import PORT, advertised, endpoint, heap, number, setting
+from sregym_env.sim.programs.kafka.settings import (
+    PORT,
+    advertised,
+    endpoint,
+    heap,
+    number,
+    overrides,
+    setting,
+)
+from sregym_env.sim.world.process import Process
 from sregym_env.sim.world.program import Call, Command, Failure, Flow, HttpRequest, HttpResponse, Usage
 
 VERSION = "3.9.1"
-CLUSTER_ID = "5L6g3nShT-eMCtK--X86sw"
-"""The image's, where the environment gives none."""
 LIVE = 110 * MIB
 """Assumed heap that a broker with a few topics holds on to."""
 BESIDE = 150 * MIB
@@ -36,6 +44,8 @@ class Kafka(Quiet):
     """The broker; ``settings`` of its binary hold its version."""
 
     name = "kafka"
+    account = "appuser"
+    """The image's user."""
 
     def start(self, ctx: ProcessContext) -> None:
         """Format the log directory, start the virtual machine with its heap, and open the listeners."""
@@ -127,7 +137,7 @@ class Kafka(Quiet):
     def serve(self, ctx: ProcessContext, call: Call, port: int) -> Flow:
         """Append records and hand them to the groups; or answer what a client asks beside that."""
         kind, _, topic = call.operation.partition(" ")
-        if kind != "produce":
+        if kind != groups.PRODUCE:
             return Flow(1.0, 0.003)
         size = whole(call.attribute("bytes"), 0, 15)
         if size > number(ctx, "message.max.bytes"):
@@ -152,13 +162,15 @@ class Kafka(Quiet):
         """Give every record to a group's member, and learn its pace. The producer does not wait."""
         process = groups.member(ctx, group)
         pace = 0.0
-        if process is not None:
+        way = None if process is None else groups.way(ctx, process)
+        if process is not None and way is not None:
             flow = ctx.call(
                 process.ip,
                 groups.DELIVERY,
-                Call(f"consume {group.topic}"),
+                Call(f"{groups.CONSUME} {group.topic}"),
                 timeout=CONSUMED_WITHIN,
                 waits=False,
+                back=way,
             )
             pace = max(flow.latency, groups.FASTEST) if flow.ok or flow.latency < CONSUMED_WITHIN else 0.0
         ctx.learn((name, pace))
@@ -187,10 +199,40 @@ class Kafka(Quiet):
         """Replication, cleaning and heartbeats at rest; a fifth of a millisecond per record."""
         return Usage(0.015 + 0.0002 * sum(rates.values()), ctx.process.memory)
 
+    def title(self, process: Process) -> list[str]:
+        """What the image's scripts have put in their place: the virtual machine."""
+        heap_options = process.env.get("KAFKA_HEAP_OPTS", "-Xmx1G -Xms1G").split()
+        return [_JAVA, *heap_options, *_MACHINE, "-cp", "/opt/kafka/bin/../libs/*", "kafka.Kafka", PROPERTIES]
+
+    def entries(self, ctx: ProcessContext) -> Mapping[str, Entry]:
+        """Its tools, and the settings that the image's wrapper has written of the environment."""
+        made = ctx.process.started_at / SECOND
+        found: dict[str, Entry] = {
+            path: FileEntry(text.encode(), 0o755, made) for path, text in tools.SCRIPTS.items()
+        }
+        return {
+            **found,
+            PROPERTIES: FileEntry(_properties(ctx).encode(), 0o644, made),
+        }
+
     @property
     def commands(self) -> Mapping[str, Command]:
         """What lies in ``/opt/kafka/bin``."""
         return tools.COMMANDS
+
+
+PROPERTIES = "/opt/kafka/config/server.properties"
+_JAVA = "/opt/java/openjdk/bin/java"
+_MACHINE = (
+    "-server", "-XX:+UseG1GC", "-XX:MaxGCPauseMillis=20", "-XX:InitiatingHeapOccupancyPercent=35", "-XX:+ExplicitGCInvokesConcurrent",
+    "-XX:MaxInlineLevel=15", "-Djava.awt.headless=true", "-Dkafka.logs.dir=/opt/kafka/bin/../logs",
+    "-Dlog4j.configuration=file:/opt/kafka/config/log4j.properties",
+)  # fmt: skip
+"""What ``kafka-run-class.sh`` tells the virtual machine."""
+
+
+def _properties(ctx: ProcessContext) -> str:
+    return "\n" + "".join(f"{name}={text}\n" for name, text in overrides(ctx).items())
 
 
 _OUT_OF_MEMORY = (

@@ -10,6 +10,8 @@ from sregym_env.sim.processes.context import ProcessContext
 from sregym_env.sim.programs.defaults import MIB
 
 PORT = 9092
+CLUSTER_ID = "5L6g3nShT-eMCtK--X86sw"
+"""The image's, where the environment gives none."""
 DEFAULT_HEAP = 1024 * MIB
 """``-Xmx1G`` of ``kafka-server-start.sh``."""
 

@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from fnmatch import fnmatchcase
+
+import orjson
 
 from sregym_env.cluster.streams import ExecResult
+from sregym_env.runtime.clock import SECOND
 from sregym_env.runtime.numbers import whole
 from sregym_env.runtime.streams import keyed_bits
 from sregym_env.sim.processes.context import ProcessContext
-from sregym_env.sim.programs.kafka import groups
-from sregym_env.sim.programs.kafka.settings import PORT, advertised, endpoint, number, overrides, setting
-from sregym_env.sim.programs.totals import served
+from sregym_env.sim.programs.kafka import groups, producing
+from sregym_env.sim.programs.kafka.settings import (
+    CLUSTER_ID,
+    PORT,
+    advertised,
+    endpoint,
+    number,
+    overrides,
+    setting,
+)
 from sregym_env.sim.world.program import Call, Command
 
 INTERNAL = "__consumer_offsets"
@@ -22,7 +33,7 @@ Tool = Callable[[ProcessContext, Options], ExecResult]
 _FLAGS = frozenset(
     "list describe create delete alter all-groups all-topics from-beginning members state verbose reset-offsets execute "
     "dry-run to-latest to-earliest if-exists if-not-exists under-replicated-partitions unavailable-partitions help "
-    "version offsets exclude-internal".split()
+    "version offsets exclude-internal exclude-internal-topics status replication".split()
 )
 
 
@@ -189,7 +200,14 @@ def _id(broker: ProcessContext, topic: str) -> str:
 def _groups(ctx: ProcessContext, broker: ProcessContext, options: Options) -> ExecResult:
     known = groups.groups(broker)
     if "list" in options:
-        return ExecResult("".join(f"{name}\n" for name in sorted(known)))
+        if "state" not in options:
+            return ExecResult("".join(f"{name}\n" for name in sorted(known)))
+        # One may name the states that one wants to see: the parser takes these for words of their own.
+        asked = {word.lower() for each in options.get("", ()) for word in each.split(",")}
+        states = [(name, "Stable" if groups.members(broker, name) else "Empty") for name in sorted(known)]
+        return ExecResult(
+            _table([("GROUP", "STATE"), *(row for row in states if not asked or row[1].lower() in asked)])
+        )
     wanted = sorted(known) if "all-groups" in options else list(options.get("group", ()))
     if "describe" in options:
         return ExecResult("".join(_described(broker, name, options) for name in wanted))
@@ -228,17 +246,23 @@ def _described(broker: ProcessContext, name: str, options: Options) -> str:
         return f"\nError: Consumer group '{name}' does not exist.\n"
     active = groups.member(broker, group) is not None
     node = setting(broker, "node.id")
+    members = groups.members(broker, name)
     if "state" in options:
         told = advertised(broker) or ("localhost", PORT)
         rows = [("GROUP", "COORDINATOR (ID)", "ASSIGNMENT-STRATEGY", "STATE", "#MEMBERS"),
                 (name, f"{told[0]}:{told[1]}  ({node})", "range" if active else "", "Stable" if active else "Empty",
-                 "1" if active else "0")]  # fmt: skip
+                 str(len(members)))]  # fmt: skip
         return "\n" + _table(rows)
     if "members" in options:
-        if not active:
+        if not members:
             return f"\nConsumer group '{name}' has no active members.\n"
-        rows = [("GROUP", "CONSUMER-ID", "HOST", "CLIENT-ID", "#PARTITIONS"),
-                (name, group.member_id, f"/{group.host}", group.client_id, "1")]  # fmt: skip
+        more = ("ASSIGNMENT",) if "verbose" in options else ()
+        rows = [("GROUP", "CONSUMER-ID", "HOST", "CLIENT-ID", "#PARTITIONS", *more)]
+        for each in members:
+            assigned = (f"{group.topic}(0)" if each.assigned else "-",) if more else ()
+            rows.append(
+                (name, each.member_id, f"/{each.host}", each.client_id, str(int(each.assigned)), *assigned)
+            )
         return "\n" + _table(rows)
     head = (
         "GROUP",
@@ -272,7 +296,7 @@ def _consume(ctx: ProcessContext, broker: ProcessContext, options: Options) -> E
     topic = _one(options, "topic")
     if not topic:
         return ExecResult(stderr='Missing required argument "[topic]"\n', exit_code=1)
-    end = int(served(broker, f"produce {topic}"))
+    end = groups.end_offset(broker, topic)
     if "from-beginning" not in options:
         return ExecResult(stderr="Processed a total of 0 messages\n")
     given = _one(options, "max-messages")
@@ -318,13 +342,160 @@ def _configs(ctx: ProcessContext, broker: ProcessContext, options: Options) -> E
     return ExecResult("".join(lines))
 
 
+# --- what lies in the log -----------------------------------------------------------------------------------
+
+ORDER_BYTES = 310
+"""Assumed bytes of a record in the log, its batch's header included, of whom nobody knows how large his records are."""
+COMMITS = 5
+"""Seconds between two commits of a consumer (``auto.commit.interval.ms``)."""
+
+
+def _java_hash(text: str) -> int:
+    """``String.hashCode``, by which a group finds the partition of its offsets."""
+    value = 0
+    for letter in text:
+        value = (31 * value + ord(letter)) & 0xFFFFFFFF
+    return value & 0x7FFFFFFF
+
+
+def _offsets_of(broker: ProcessContext, topic: str, count: int) -> list[int]:
+    """Records in each partition of a topic."""
+    if topic != INTERNAL:
+        # Without keys a producer fills one partition, then another: each has its share.
+        end = groups.end_offset(broker, topic)
+        return [end // count + (index < end % count) for index in range(count)]
+    found = [0] * count
+    for name, group in groups.groups(broker).items():
+        since = group.paces[0][0] if group.paces else broker.now()
+        taken, passed = groups.position(broker, group).committed, (broker.now() - since) // SECOND
+        found[_java_hash(name) % count] += 1 + min(taken, passed // COMMITS)
+    return found
+
+
+def _bytes_of(broker: ProcessContext, topic: str, records: int) -> int:
+    """Bytes that records of a topic take in the log."""
+    if topic == INTERNAL:
+        return records * 112
+    sizes = [
+        found.record
+        for each in broker.world.processes.values()
+        if (found := producing.writing(each)) and found.topic == topic
+    ]
+    return records * (max(sizes) + 70 if sizes else ORDER_BYTES)
+
+
+def _get_offsets(ctx: ProcessContext, broker: ProcessContext, options: Options) -> ExecResult:
+    known = _partitions(broker)
+    wanted, at = _one(options, "topic"), _one(options, "time") or "latest"
+    places = {part for each in options.get("partitions", ()) for part in each.split(",")}
+    pairs = [each.split(":") for given in options.get("topic-partitions", ()) for each in given.split(",")]
+    out = []
+    for topic, count in known.items():
+        # Of regular expressions people write alternatives and ".*".
+        if (
+            wanted and not any(fnmatchcase(topic, each.replace(".*", "*")) for each in wanted.split("|"))
+        ) or (topic == INTERNAL and "exclude-internal-topics" in options):
+            continue
+        for place, end in enumerate(_offsets_of(broker, topic, count)):
+            named = any(pair[0] in ("", topic) and pair[1:] in ([], [str(place)]) for pair in pairs)
+            if (places and str(place) not in places) or (pairs and not named):
+                continue
+            out.append(f"{topic}:{place}:{0 if at in ('-2', 'earliest', '-4', 'earliest-local') else end}\n")
+    if not out:
+        text = "Error occurred: Could not match any topic-partitions with the specified filters\n"
+        return ExecResult(stderr=text, exit_code=1)
+    return ExecResult("".join(out))
+
+
+def _log_dirs(ctx: ProcessContext, broker: ProcessContext, options: Options) -> ExecResult:
+    if "describe" not in options:
+        return ExecResult(stderr='Missing required argument "[describe]"\n', exit_code=1)
+    node = setting(broker, "node.id")
+    asked = [part for each in options.get("topic-list", ()) for part in each.split(",") if part]
+    brokers = [part for each in options.get("broker-list", ()) for part in each.split(",") if part]
+    if brokers and node not in brokers:
+        unknown = ",".join(brokers)
+        return ExecResult(
+            stderr=f"ERROR: The given brokers do not exist from --broker-list: {unknown}. Current existent brokers: {node}\n"
+        )
+    rows = [
+        {
+            "partition": f"{topic}-{place}",
+            "size": _bytes_of(broker, topic, end),
+            "offsetLag": 0,
+            "isFuture": False,
+        }
+        for topic, count in _partitions(broker).items()
+        if not asked or topic in asked
+        for place, end in enumerate(_offsets_of(broker, topic, count))
+    ]
+    found = {"partitions": rows, "error": None, "logDir": setting(broker, "log.dirs")}
+    document = {
+        "brokers": [{"broker": int(node) if node.isdecimal() else 1, "logDirs": [found]}],
+        "version": 1,
+    }
+    return ExecResult(
+        f"Querying brokers for log directories information\nReceived log directory information from brokers {node}\n"
+        f"{orjson.dumps(document).decode()}\n"
+    )
+
+
+def _quorum(ctx: ProcessContext, broker: ProcessContext, options: Options) -> ExecResult:
+    node = setting(broker, "node.id")
+    epoch, end = 1 + broker.process.restart, (broker.now() - broker.process.started_at) // (SECOND // 2)
+    if "replication" in options:
+        rows = [("NodeId", "DirectoryId", "LogEndOffset", "Lag", "LastFetchTimestamp", "LastCaughtUpTimestamp", "Status"),
+                (node, "AAAAAAAAAAAAAAAAAAAAAA", str(end), "0", *(str(broker.now() // 1000),) * 2, "Leader")]  # fmt: skip
+        return ExecResult("".join("\t".join(f"{cell:<22}" for cell in row) + "\n" for row in rows))
+    if "status" not in options:
+        return ExecResult(
+            stderr="One of --status or --replication must be specified with describe sub-command\n",
+            exit_code=1,
+        )
+    told = advertised(broker) or (broker.process.hostname, PORT)
+    voters = f'[{{"id": {node}, "directoryId": null, "endpoints": ["CONTROLLER://{told[0]}:9093"]}}]'
+    lines = (
+        ("ClusterId", setting(broker, "cluster.id") or CLUSTER_ID), ("LeaderId", node), ("LeaderEpoch", epoch), ("HighWatermark", end),
+        ("MaxFollowerLag", 0), ("MaxFollowerLagTimeMs", 0), ("CurrentVoters", voters), ("CurrentObservers", "[]"),
+    )  # fmt: skip
+    return ExecResult("".join(f"{name + ':':<24}{text}\n" for name, text in lines))
+
+
+def _cluster(ctx: ProcessContext, broker: ProcessContext, options: Options) -> ExecResult:
+    if options.get("", ("",))[0] != "cluster-id":
+        usage = "usage: kafka-cluster [-h] {cluster-id,unregister,list-endpoints} ...\nkafka-cluster: error: too few arguments\n"
+        return ExecResult(stderr=usage, exit_code=1)
+    return ExecResult(f"Cluster ID: {setting(broker, 'cluster.id') or CLUSTER_ID}\n")
+
+
 _TOOLS: Mapping[str, Command] = {
     "kafka-topics.sh": _asking("topic", _topics),
     "kafka-consumer-groups.sh": _asking("consumer group", _groups),
     "kafka-console-consumer.sh": _asking("consumer", _consume),
     "kafka-broker-api-versions.sh": _asking("api versions", _versions),
     "kafka-configs.sh": _asking("config", _configs),
+    "kafka-get-offsets.sh": _asking("offsets", _get_offsets),
+    "kafka-log-dirs.sh": _asking("log dirs", _log_dirs),
+    "kafka-metadata-quorum.sh": _asking("metadata quorum", _quorum),
+    "kafka-cluster.sh": _asking("cluster", _cluster),
 }
+_CLASSES: Mapping[str, str] = {
+    "kafka-topics.sh": "org.apache.kafka.tools.TopicCommand",
+    "kafka-consumer-groups.sh": "org.apache.kafka.tools.consumer.group.ConsumerGroupCommand",
+    "kafka-console-consumer.sh": "org.apache.kafka.tools.consumer.ConsoleConsumer",
+    "kafka-broker-api-versions.sh": "org.apache.kafka.tools.BrokerApiVersionsCommand",
+    "kafka-configs.sh": "kafka.admin.ConfigCommand",
+    "kafka-get-offsets.sh": "org.apache.kafka.tools.GetOffsetShell",
+    "kafka-log-dirs.sh": "org.apache.kafka.tools.LogDirsCommand",
+    "kafka-metadata-quorum.sh": "org.apache.kafka.tools.MetadataQuorumCommand",
+    "kafka-cluster.sh": "org.apache.kafka.tools.ClusterTool",
+}
+"""What the scripts start."""
+SCRIPTS: Mapping[str, str] = {
+    PLACE + name: f'#!/bin/bash\nexec $(dirname $0)/kafka-run-class.sh {started} "$@"\n'
+    for name, started in _CLASSES.items()
+}
+"""The scripts as somebody sees them who looks into them."""
 COMMANDS: Mapping[str, Command] = {
     **_TOOLS,
     # They are not on the image's PATH: people write where they lie.

@@ -375,9 +375,10 @@ def of_process(
 def status_of(row: Row) -> str:
     """/proc/PID/status of a process of which no more is known than ``ps`` tells."""
     resident = row.resident >> 10
+    uids = f"\t{row.uid}" * 4
     return (
         f"Name:\t{row.name[:15]}\nUmask:\t0022\nState:\tS (sleeping)\nTgid:\t{row.pid}\nNgid:\t0\nPid:\t{row.pid}\nPPid:\t{row.parent}\n"
-        f"TracerPid:\t0\nUid:{f'\t{row.uid}' * 4}\nFDSize:\t64\nVmSize:\t{row.size:8d} kB\nVmRSS:\t{resident:8d} kB\nThreads:\t{row.threads}\n"
+        f"TracerPid:\t0\nUid:{uids}\nFDSize:\t64\nVmSize:\t{row.size:8d} kB\nVmRSS:\t{resident:8d} kB\nThreads:\t{row.threads}\n"
     )
 
 

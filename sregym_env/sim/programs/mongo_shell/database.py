@@ -7,10 +7,12 @@ from dataclasses import replace
 from hashlib import md5
 from typing import Any, cast
 
+from sregym_env.kube.durations import rfc3339
 from sregym_env.kube.types import Manifest
 from sregym_env.runtime.clock import SECOND
 from sregym_env.sim.programs import mongo_server
 from sregym_env.sim.programs.mongo_data import BUILTIN_ROLES, Account, MongoData, Role
+from sregym_env.sim.programs.mongo_shell import activity
 from sregym_env.sim.programs.mongo_shell.collection import CollectionMethods
 from sregym_env.sim.programs.mongo_shell.documents import (
     OK,
@@ -19,6 +21,7 @@ from sregym_env.sim.programs.mongo_shell.documents import (
     replica_set_status,
     user_document,
 )
+from sregym_env.sim.programs.mongo_shell.queries import matches
 from sregym_env.sim.programs.mongo_shell.session import ERROR_AT, NOTHING, Session, ShellError
 from sregym_env.sim.programs.mongo_shell.values import Collection, Database, Raw, tojson
 from sregym_env.sim.world.derived import DerivedFrom
@@ -260,7 +263,9 @@ class DatabaseMethods:
             "pid": 1,
             "uptime": int(uptime),
             "uptimeMillis": int(uptime * 1000),
-            "connections": {"current": 4, "available": 838856, "totalCreated": 12, "active": 1},
+            "localTime": Raw(f'ISODate("{rfc3339(session.server.wall())}")'),
+            "asserts": {"regular": 0, "warning": 0, "msg": 0, "user": 0, "rollovers": 0},
+            **activity.status(session.server),
             "mem": {"bits": 64, "resident": process.memory >> 20, "virtual": 1488, "supported": True},
             "storageEngine": {"name": "wiredTiger", "supportsCommittedReads": True, "persistent": True},
             "ok": 1,
@@ -279,7 +284,12 @@ class DatabaseMethods:
     def do_currentOp(self, options: Any = None) -> Any:
         """``db.currentOp()``."""
         self.session.require("currentOp", "admin", "currentOp: 1.0")
-        return {"inprog": [], "ok": 1}
+        wanted = dict(options) if isinstance(options, Mapping) else {}
+        everything = options is True or bool(wanted.pop("$all", False))
+        for name in ("currentOp", "$ownOps"):
+            wanted.pop(name, None)
+        found = activity.operations(self.session, everything=everything)
+        return {"inprog": [each for each in found if matches(each, wanted)], "ok": 1}
 
     def do_hostInfo(self) -> Any:
         """``db.hostInfo()``."""
@@ -335,6 +345,8 @@ class DatabaseMethods:
                 return self.do_hello()
             case "serverStatus":
                 return self.do_serverStatus()
+            case "currentOp":
+                return self.do_currentOp(document)
             case "dbStats" | "dbstats":
                 return self.do_stats()
             case "buildInfo" | "buildinfo":

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from sregym_env.cluster.streams import ExecResult
 from sregym_env.sim.processes.context import ProcessContext
+from sregym_env.sim.programs.mongo_shell import activity
 from sregym_env.sim.programs.mongo_shell.client import connect_options, serving_process, unusable_port
 from sregym_env.sim.programs.mongo_shell.session import Session, ShellError
 
@@ -29,14 +30,13 @@ def mongodump(ctx: ProcessContext, argv: Sequence[str], stdin: str) -> ExecResul
 
 
 def mongostat(ctx: ProcessContext, argv: Sequence[str], stdin: str) -> ExecResult:
-    """``mongostat``: one line of statistics of an idle server."""
+    """``mongostat``: one line of statistics."""
     session = _session(ctx, argv, "serverStatus")
     if isinstance(session, ExecResult):
         return session
     return ExecResult(
         "insert query update delete getmore command dirty used flushes vsize   res qrw arw net_in net_out conn\n"
-        f"    *0    *0     *0     *0       0     1|0  0.0% 0.0%       0 1.46G {session.server.process.memory >> 20}.0M "
-        "0|0 1|0   112b   39.4k    4\n"
+        f"{activity.statistics(session.server)}"
     )
 
 

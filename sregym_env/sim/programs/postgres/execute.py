@@ -1320,11 +1320,35 @@ def _changing(grant: Grant, roles: Sequence[str]) -> Callable[[Grants, Sequence[
     return change
 
 
-def _size(backend: Backend, relation: Any) -> int:
+def _named(backend: Backend, relation: Any) -> tuple[Schema, Table]:
     schema, dot, name = str(relation).rpartition(".")
-    inside, table = backend._found(Name(name.strip('"'), schema if dot else ""))
-    count = len(storage.live_rows(backend.server, inside.name, table))
-    return 8192 * (1 + count // 40) + 8192 * len(views.indexes(table))
+    return backend._found(Name(name.strip('"'), schema if dot else ""))
+
+
+def _heap_size(backend: Backend, relation: Any) -> int:
+    inside, table = _named(backend, relation)
+    return storage.relation_bytes(backend.server, inside.name, table)
+
+
+def _table_size(backend: Backend, relation: Any) -> int:
+    inside, table = _named(backend, relation)
+    return storage.table_bytes(backend.server, inside.name, table)
+
+
+def _indexes_size(backend: Backend, relation: Any) -> int:
+    inside, table = _named(backend, relation)
+    return storage.index_bytes(backend.server, inside.name, table) * len(views.indexes(table))
+
+
+def _total_size(backend: Backend, relation: Any) -> int:
+    return _table_size(backend, relation) + _indexes_size(backend, relation)
+
+
+def _database_size(backend: Backend, name: Any) -> int:
+    found = backend.data.databases.get(str(name))
+    if found is None:
+        raise refuse("3D000", f'database "{name}" does not exist')
+    return views.database_bytes(backend.server, found)
 
 
 def _blocking(backend: Backend, pid: int) -> tuple[int, ...]:
@@ -1382,18 +1406,19 @@ _FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "pg_blocking_pids": _blocking,
     "pg_cancel_backend": lambda b, pid: b.terminate(pid, only_cancel=True),
     "pg_conf_load_time": lambda b: moment(storage.started_at(b.server)),
-    "pg_database_size": lambda b, name: 7_700_000,
+    "pg_database_size": _database_size,
     "pg_get_userbyid": lambda b, oid: next(
         (n for i, n in enumerate(b.data.roles) if 10 + i == oid), f"unknown (OID={oid})"
     ),
     "pg_is_in_recovery": lambda b: False,
     "pg_postmaster_start_time": lambda b: moment(b.server.process.started_at),
-    "pg_relation_size": _size,
+    "pg_indexes_size": _indexes_size,
+    "pg_relation_size": _heap_size,
     "pg_reload_conf": lambda b: b.reload(),
     "pg_sleep": _slept,
-    "pg_table_size": _size,
+    "pg_table_size": _table_size,
     "pg_terminate_backend": lambda b, pid, wait=0: b.terminate(pid),
-    "pg_total_relation_size": _size,
+    "pg_total_relation_size": _total_size,
     "random": lambda b: keyed_bits(b.pid, b.server.now(), b.query) / 2**64,
     "session_user": lambda b: b.user,
     "user": lambda b: b.user,

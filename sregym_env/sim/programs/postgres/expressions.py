@@ -364,7 +364,7 @@ _UNFIT = (TypeError, ValueError, AttributeError, ArithmeticError, IndexError)
 _COMPARED = ("=", "<>", "<", ">", "<=", ">=")
 _TEXTS = ("text", "character varying", "character", "name")
 _INTEGERS = frozenset(
-    "count length char_length pg_backend_pid array_length pg_database_size pg_total_relation_size pg_relation_size "
+    "count length char_length pg_backend_pid array_length pg_database_size pg_total_relation_size pg_relation_size pg_table_size pg_indexes_size "
     "pg_table_size extract date_part cardinality".split()
 )
 _TRUTHS = {"t": True, "true": True, "yes": True, "on": True, "1": True, "f": False, "false": False, "no": False,

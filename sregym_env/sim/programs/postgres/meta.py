@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from fnmatch import fnmatchcase
+from functools import partial
 
 from sregym_env.sim.programs.postgres import views
 from sregym_env.sim.programs.postgres.catalog import Grants, Schema, Table
 from sregym_env.sim.programs.postgres.errors import PgError, Refused
 from sregym_env.sim.programs.postgres.execute import Backend, Result
-from sregym_env.sim.programs.postgres.expressions import Field, shown
+from sregym_env.sim.programs.postgres.expressions import Field, pretty, shown
 from sregym_env.sim.programs.postgres.printing import Format, table
-from sregym_env.sim.programs.postgres.storage import live_rows, server_version
+from sregym_env.sim.programs.postgres.storage import index_bytes, live_rows, server_version, table_bytes
 from sregym_env.sim.programs.postgres.tree import KeyDef, Name
 
 _LETTERS = {"INSERT": "a", "SELECT": "r", "UPDATE": "w", "DELETE": "d", "TRUNCATE": "D", "REFERENCES": "x", "TRIGGER": "t",
@@ -23,7 +24,8 @@ Describe = Callable[[Backend, str, Format], str]
 def described(backend: Backend, command: str, pattern: str, format: Format) -> str | None:
     """What ``\\d...`` prints; None where there is no such command. Raises Refused."""
     name = command.rstrip("+").removesuffix("S")
-    known = _COMMANDS.get(name)
+    more = _MORE.get(name) if command.endswith("+") else None
+    known = more or _COMMANDS.get(name)
     return None if known is None else known(backend, pattern, format)
 
 
@@ -64,6 +66,26 @@ def _relations(backend: Backend, pattern: str, format: Format) -> str:
     return _listed(rows, ("Schema", "Name", "Type", "Owner"), "List of relations", format)
 
 
+def _relations_more(backend: Backend, pattern: str, format: Format) -> str:
+    rows = [
+        (
+            s.name,
+            t.name,
+            "table",
+            t.owner,
+            "permanent",
+            "heap",
+            pretty(table_bytes(backend.server, s.name, t)),
+            "",
+        )
+        for s, t in _matching(backend, pattern)
+    ]
+    if not rows:
+        raise _nothing("relation", pattern)
+    names = ("Schema", "Name", "Type", "Owner", "Persistence", "Access method", "Size", "Description")
+    return _listed(rows, names, "List of relations", format)
+
+
 def _nothing(what: str, pattern: str) -> Refused:
     text = f'Did not find any {what} named "{pattern}".' if pattern else f"Did not find any {what}s."
     return Refused(PgError("", "", text))
@@ -79,6 +101,39 @@ def _indexes(backend: Backend, pattern: str, format: Format) -> str:
         raise _nothing("relation", pattern)
     rows.sort()
     return _listed(rows, ("Schema", "Name", "Type", "Owner", "Table"), "List of relations", format)
+
+
+def _indexes_more(backend: Backend, pattern: str, format: Format) -> str:
+    rows = [
+        (
+            s.name,
+            name,
+            "index",
+            t.owner,
+            t.name,
+            "permanent",
+            "btree",
+            pretty(index_bytes(backend.server, s.name, t)),
+            "",
+        )
+        for s, t in _matching(backend, pattern.rpartition(".")[0] + ".*" if "." in pattern else "")
+        for name, _, _ in views.indexes(t)
+    ]
+    if not rows:
+        raise _nothing("relation", pattern)
+    rows.sort()
+    names = (
+        "Schema",
+        "Name",
+        "Type",
+        "Owner",
+        "Table",
+        "Persistence",
+        "Access method",
+        "Size",
+        "Description",
+    )
+    return _listed(rows, names, "List of relations", format)
 
 
 def _privileges(owner: str, grants: Grants, own: str) -> str:
@@ -101,7 +156,7 @@ def _access(backend: Backend, pattern: str, format: Format) -> str:
     return _listed(rows, names, "Access privileges", format)
 
 
-def _databases(backend: Backend, pattern: str, format: Format) -> str:
+def _databases(backend: Backend, pattern: str, format: Format, *, more: bool = False) -> str:
     rows = []
     for each in sorted(backend.data.databases.values(), key=lambda d: d.name):
         if pattern and not fnmatchcase(each.name, pattern):
@@ -110,8 +165,13 @@ def _databases(backend: Backend, pattern: str, format: Format) -> str:
         default = {"public": ("CONNECT", "TEMPORARY")}
         if not shared and dict(each.grants) != default:
             shared = _privileges(each.owner, each.grants, "CTc")
-        rows.append((each.name, each.owner, "UTF8", "libc", "en_US.utf8", "en_US.utf8", "", "", shared))
-    names = (
+        about = _ABOUT.get(each.name, "")
+        size = pretty(views.database_bytes(backend.server, each))
+        rows.append(
+            (each.name, each.owner, "UTF8", "libc", "en_US.utf8", "en_US.utf8", "", "", shared)
+            + ((size, "pg_default", about) if more else ())
+        )
+    names: tuple[str, ...] = (
         "Name",
         "Owner",
         "Encoding",
@@ -122,7 +182,14 @@ def _databases(backend: Backend, pattern: str, format: Format) -> str:
         "ICU Rules",
         "Access privileges",
     )
+    names += ("Size", "Tablespace", "Description") if more else ()
     return _listed(rows, names, "List of databases", format)
+
+
+_ABOUT = {
+    "postgres": "default administrative connection database", "template0": "unmodifiable empty database",
+    "template1": "default template for new databases",
+}  # fmt: skip
 
 
 def _schemas(backend: Backend, pattern: str, format: Format) -> str:
@@ -240,6 +307,15 @@ _COMMANDS: Mapping[str, Describe] = {
     "dg": _roles,
     "dx": _extensions,
 }
+
+
+_MORE: Mapping[str, Describe] = {
+    "dt": _relations_more,
+    "di": _indexes_more,
+    "l": partial(_databases, more=True),
+    "list": partial(_databases, more=True),
+}
+"""What shows more with a plus behind it."""
 
 
 def connection_info(backend: Backend, host: str, port: int, where: str) -> str:

@@ -12,6 +12,7 @@ from sregym_env.sim.programs.defaults import MIB, Quiet
 from sregym_env.sim.programs.postgres import admission, client, sessions, storage, views
 from sregym_env.sim.programs.postgres.catalog import Cluster, Table, initial
 from sregym_env.sim.programs.postgres.sessions import MODES, PgSession
+from sregym_env.sim.programs.process_list import Row
 from sregym_env.sim.world.program import Call, Command, Failure, Flow, HttpRequest, HttpResponse, Usage
 
 INIT = "/docker-entrypoint-initdb.d"
@@ -40,6 +41,8 @@ class Postgres(Quiet):
     """The server; ``settings`` of its binary hold its version."""
 
     name = "postgres"
+    account = "postgres"
+    """The user to whom the image's entrypoint steps down."""
 
     def start(self, ctx: ProcessContext) -> None:
         """Initialise an empty data directory, run its init scripts, and open the port."""
@@ -262,11 +265,11 @@ class Postgres(Quiet):
             ctx,
             1,
             "LOG",
-            'background worker "logical replication launcher" (PID 67) exited with exit code 1',
+            f'background worker "logical replication launcher" (PID {sessions.LAUNCHER}) exited with exit code 1',
             0.02,
         )
-        storage.log(ctx, 62, "LOG", "shutting down", 0.03)
-        storage.log(ctx, 62, "LOG", "checkpoint starting: shutdown immediate", 0.03)
+        storage.log(ctx, sessions.CHECKPOINTER, "LOG", "shutting down", 0.03)
+        storage.log(ctx, sessions.CHECKPOINTER, "LOG", "checkpoint starting: shutdown immediate", 0.03)
         storage.log(ctx, 1, "LOG", "database system is shut down", 0.2)
         return 0.25, 0
 
@@ -274,6 +277,24 @@ class Postgres(Quiet):
         """Background processes at rest; a third of a millisecond per statement, some memory per connection."""
         open_ = sessions.connections(ctx)
         return Usage(0.003 + 0.0003 * sum(rates.values()), ctx.process.memory + sessions.PER_SESSION * open_)
+
+    def kin(self, ctx: ProcessContext) -> list[Row]:
+        """Its children: those that work in the background, and one per connection. None before the server is up."""
+        process = ctx.process
+        if not process.listening:
+            return []
+        since = process.started_at
+        rows = [
+            Row(pid, 1, since, f"postgres: {kind} ", "postgres", size << 20, 0.0, "Ss")
+            for pid, kind, _, size in sessions.BACKGROUND
+        ]
+        served = [each for _, each in sorted({**sessions.sessions(ctx), **sessions.queued(ctx)}.items())]
+        for each in (one for session in served for one in session.each):
+            client = f"{each.address}({views.client_port(each)})" if each.address else "[local]"
+            doing = each.query.split(" ")[0] if each.state == "active" else each.state
+            text = f"postgres: {each.user} {each.database} {client} {doing}{' waiting' if each.wait else ''}"
+            rows.append(Row(each.pid, 1, each.since, text, "postgres", 17 * MIB, 0.0, "Ss"))
+        return rows
 
     @property
     def commands(self) -> Mapping[str, Command]:

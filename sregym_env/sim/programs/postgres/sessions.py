@@ -22,6 +22,16 @@ LOST = "lost"
 PER_SESSION = 2 * MIB
 """Assumed resident memory of a process that serves a connection."""
 
+CHECKPOINTER, LAUNCHER = 62, 67
+BACKGROUND: tuple[tuple[int, str, str, int], ...] = (
+    (CHECKPOINTER, "checkpointer", "CheckpointerMain", 8),
+    (63, "background writer", "BgwriterHibernate", 6),
+    (65, "walwriter", "WalWriterMain", 9),
+    (66, "autovacuum launcher", "AutovacuumMain", 8),
+    (LAUNCHER, "logical replication launcher", "LogicalLauncherMain", 7),
+)
+"""The server's own children: (process id, what each is, what it waits for at rest, assumed resident megabytes)."""
+
 WATCHING = ("psql", "pgbouncer")
 """Programs that see at once that a connection of theirs is closed."""
 

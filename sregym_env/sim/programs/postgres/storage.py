@@ -167,6 +167,41 @@ def inserted(ctx: ProcessContext, schema: str, table: Table) -> int:
     return max(int(served(ctx, f"insert {schema}.{table.name}")) - table.counted, 0)
 
 
+def count_rows(ctx: ProcessContext, schema: str, table: Table) -> int:
+    """How many rows a table has."""
+    return len(table.rows) + inserted(ctx, schema, table)
+
+
+PAGE = 8192
+_WIDTHS = {"smallint": 2, "integer": 4, "boolean": 1, "bigint": 8, "date": 4, "uuid": 16}
+_ROW, _TEXT, _OTHER = 28, 37, 8
+"""Assumed bytes of a row beside its columns (its header and line pointer), of a text (a UUID with its length), of anything else."""
+_ENTRIES = 140
+"""Assumed entries of a page of an index."""
+
+
+def relation_bytes(ctx: ProcessContext, schema: str, table: Table) -> int:
+    """Size of a table's rows alone (``pg_relation_size``)."""
+    width = _ROW + sum(
+        _WIDTHS.get(kind, _TEXT if kind.startswith(("text", "character")) else _OTHER)
+        for kind in (column.type.partition("(")[0] for column in table.columns)
+    )
+    return PAGE * -(-count_rows(ctx, schema, table) // max(PAGE // width, 1))
+
+
+def table_bytes(ctx: ProcessContext, schema: str, table: Table) -> int:
+    """The same with its maps and the place for long values (``pg_table_size``)."""
+    heap = relation_bytes(ctx, schema, table)
+    toast = PAGE if any(column.type.startswith(("text", "character")) for column in table.columns) else 0
+    return heap + toast + (4 * PAGE if heap > 4 * PAGE else 0)
+
+
+def index_bytes(ctx: ProcessContext, schema: str, table: Table) -> int:
+    """Size of one of a table's indexes."""
+    rows = count_rows(ctx, schema, table)
+    return PAGE * (1 + (1 + rows // _ENTRIES if rows else 0))
+
+
 def live_rows(ctx: ProcessContext, schema: str, table: Table, most: int | None = None) -> tuple[Row, ...]:
     """The rows of a table: its own, and the latest that clients have inserted since; the first ones, where ``most`` is given."""
     count = inserted(ctx, schema, table)

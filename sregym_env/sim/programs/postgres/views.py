@@ -11,15 +11,19 @@ from sregym_env.runtime.clock import seconds
 from sregym_env.runtime.streams import keyed_bits, keyed_unit
 from sregym_env.sim.processes.context import ProcessContext
 from sregym_env.sim.programs import totals
-from sregym_env.sim.programs.postgres.catalog import TABLE_PRIVILEGES, Cluster, Schema, Table
+from sregym_env.sim.programs.postgres.catalog import TABLE_PRIVILEGES, Cluster, Database, Schema, Table
 from sregym_env.sim.programs.postgres.expressions import moment
-from sregym_env.sim.programs.postgres.sessions import PgSession
+from sregym_env.sim.programs.postgres.sessions import BACKGROUND, PgSession
 from sregym_env.sim.programs.postgres.storage import (
+    PAGE,
     SETTINGS,
-    inserted,
+    count_rows,
+    index_bytes,
+    relation_bytes,
     server_version,
     setting,
     started_at,
+    table_bytes,
 )
 
 FIRST_OID = 16_384
@@ -76,14 +80,15 @@ def quoted(name: str) -> str:
     return name if plain and name not in ("order", "user", "table", "group", "select") else f'"{name}"'
 
 
+def client_port(session: PgSession) -> int:
+    """The port from which a client has connected; -1 for one through the socket."""
+    return 40000 + session.pid % 20000 if session.address else -1
+
+
 def _activity(look: Looking) -> Rows:
     start = moment(started_at(look.ctx))
     rows: Rows = []
-    for pid, kind, wait in (
-        (62, "checkpointer", "CheckpointerMain"), (63, "background writer", "BgwriterHibernate"),
-        (65, "walwriter", "WalWriterMain"), (66, "autovacuum launcher", "AutovacuumMain"),
-        (67, "logical replication launcher", "LogicalLauncherMain"),
-    ):  # fmt: skip
+    for pid, kind, wait, _ in BACKGROUND:
         user = "" if kind != "logical replication launcher" else next(iter(look.data.roles))
         rows.append((None, None, pid, None, None if not user else 10, user or None, "", None, None, None, start, None, None, None,
                      "Activity", wait, None, None, None, "", kind))  # fmt: skip
@@ -99,7 +104,7 @@ def _activity(look: Looking) -> Rows:
         )
         rows.append(
             (look.oid("database", each.database), each.database, each.pid, None, look.oid("role", each.user), each.user,
-             each.application, each.address or None, None, 40000 + each.pid % 20000 if each.address else -1,
+             each.application, each.address or None, None, client_port(each),
              moment(each.since), None if idle else begun, begun, begun, *waits, each.state, None,
              None if idle else 750 + each.pid % 50, each.query, "client backend")
         )  # fmt: skip
@@ -219,7 +224,7 @@ def _tables(look: Looking) -> Rows:
 def _classes(look: Looking) -> Rows:
     return [
         (look.oid("table", f"{s.name}.{t.name}"), t.name, look.oid("schema", s.name), look.oid("role", t.owner), "r",
-         len(t.rows) + inserted(look.ctx, s.name, t), 1)
+         count_rows(look.ctx, s.name, t), max(relation_bytes(look.ctx, s.name, t) // PAGE, 1))
         for s, t in look.tables()
     ]  # fmt: skip
 
@@ -242,12 +247,46 @@ def settings(ctx: ProcessContext) -> list[tuple[str, str, str, str]]:
     return found
 
 
+class _Asked:
+    """What clients have asked of a server since it started, by kind of statement and table."""
+
+    def __init__(self, look: Looking) -> None:
+        self._counts = totals.answered(look.ctx)
+
+    def of(self, schema: str, table: str) -> dict[str, float]:
+        """Statements that were carried out on a table."""
+        return {
+            kind: sum(self._counts.get(f"{kind} {name}", (0.0, 0.0))[0] for name in _names_of(schema, table))
+            for kind in ("select", "insert", "update", "delete", "upsert")
+        }
+
+    def refused(self, schema: str, table: str) -> float:
+        """Statements that were not."""
+        return sum(
+            self._counts.get(f"{kind} {name}", (0.0, 0.0))[1]
+            for kind in ("select", "insert", "update", "delete", "upsert")
+            for name in _names_of(schema, table)
+        )
+
+
+def _names_of(schema: str, table: str) -> tuple[str, ...]:
+    return (f"{schema}.{table}", table) if schema == "public" else (f"{schema}.{table}",)
+
+
 def _statistics(look: Looking) -> Rows:
-    return [
-        (look.oid("table", f"{s.name}.{t.name}"), s.name, t.name, 0, 0, len(t.rows) + inserted(look.ctx, s.name, t), 0, 0,
-         len(t.rows) + inserted(look.ctx, s.name, t), 0)
-        for s, t in look.tables()
-    ]  # fmt: skip
+    asked = _Asked(look)
+    rows: Rows = []
+    for s, t in look.tables():
+        made, count = asked.of(s.name, t.name), count_rows(look.ctx, s.name, t)
+        # Who looks for a row by a key has an index for that, if the table has any.
+        found, by_index = int(made["select"]), bool(indexes(t))
+        updated, deleted = int(made["update"]), int(made["delete"])
+        rows.append(
+            (look.oid("table", f"{s.name}.{t.name}"), s.name, t.name, 0 if by_index else found, None,
+             0 if by_index else found * count, found if by_index else 0, None, found if by_index else 0, count, updated, deleted, 0, 0,
+             count, updated + deleted, count, count, None, None, None, None, 0, 0, 0, 0)
+        )  # fmt: skip
+    return rows
 
 
 def _indexes(look: Looking) -> Rows:
@@ -271,11 +310,79 @@ def indexes(table: Table) -> list[tuple[str, tuple[str, ...], bool]]:
     return [*found, *table.indexes]
 
 
+EMPTY_DATABASE = 7_700_000
+"""Bytes of a database in which there is nothing but the system's own."""
+_CHECKS = 60
+"""Seconds between two visits of the autovacuum launcher to a database (``autovacuum_naptime``): a transaction each."""
+
+
+def database_bytes(ctx: ProcessContext, found: Database) -> int:
+    """Size of a database."""
+    return EMPTY_DATABASE + sum(
+        table_bytes(ctx, schema.name, table) + index_bytes(ctx, schema.name, table) * len(indexes(table))
+        for schema in found.schemas.values()
+        for table in schema.tables.values()
+    )
+
+
 def _stat_database(look: Looking) -> Rows:
-    return [
-        (look.oid("database", d.name), d.name, sum(each.database == d.name for each in look.sessions), 0, 0)
-        for d in look.data.databases.values()
+    ctx, asked = look.ctx, _Asked(look)
+    up = (ctx.now() - ctx.process.started_at) // 1_000_000
+    visits = up // _CHECKS
+    # What all databases share has a row of its own.
+    rows: Rows = [
+        (
+            0,
+            None,
+            0,
+            0,
+            0,
+            12,
+            visits * 2,
+            visits,
+            visits,
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+            None,
+            None,
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+            None,
+        )
     ]
+    for d in look.data.databases.values():
+        made = dict.fromkeys(("select", "insert", "update", "delete", "upsert"), 0.0)
+        refused, held = 0.0, 0
+        for schema in d.schemas.values():
+            for table in schema.tables.values():
+                held += len(table.rows)
+                refused += asked.refused(schema.name, table.name)
+                for kind, count in asked.of(schema.name, table.name).items():
+                    made[kind] += count
+        statements = int(sum(made.values()))
+        committed = (visits if d.accepts else 0) + statements
+        fetched = int(made["select"] + made["update"] + made["delete"])
+        open_ = [each for each in look.sessions if each.database == d.name]
+        spent = sum(ctx.now() - each.since for each in open_) / 1000.0
+        rows.append(
+            (look.oid("database", d.name), d.name, len(open_), committed, int(refused), database_bytes(ctx, d) // 65_536,
+             14 * committed + 3 * statements, 46 * (visits if d.accepts else 0) + fetched, fetched,
+             held + int(made["insert"] + made["upsert"]), int(made["update"]), int(made["delete"]), 0, 0, 0, 0, None, None, 0, 0,
+             round(spent, 3), round(statements * 0.3, 3), 0, len(open_), 0, 0, 0, None)
+        )  # fmt: skip
+    return rows
 
 
 def _information_tables(look: Looking) -> Rows:
@@ -367,9 +474,14 @@ VIEWS: Mapping[str, tuple[Columns, Callable[[Looking], Rows]]] = {
     "pg_namespace": ((("oid", "oid"), ("nspname", "name"), ("nspowner", "oid")), _namespaces),
     "pg_settings": ((("name", "text"), ("setting", "text"), ("unit", "text"), ("context", "text")), _settings),
     "pg_stat_user_tables": (
-        (("relid", "oid"), ("schemaname", "name"), ("relname", "name"), ("seq_scan", "bigint"), ("idx_scan", "bigint"),
-         ("n_tup_ins", "bigint"), ("n_tup_upd", "bigint"), ("n_tup_del", "bigint"), ("n_live_tup", "bigint"),
-         ("n_dead_tup", "bigint")),
+        (("relid", "oid"), ("schemaname", "name"), ("relname", "name"), ("seq_scan", "bigint"),
+         ("last_seq_scan", "timestamp with time zone"), ("seq_tup_read", "bigint"), ("idx_scan", "bigint"),
+         ("last_idx_scan", "timestamp with time zone"), ("idx_tup_fetch", "bigint"), ("n_tup_ins", "bigint"), ("n_tup_upd", "bigint"),
+         ("n_tup_del", "bigint"), ("n_tup_hot_upd", "bigint"), ("n_tup_newpage_upd", "bigint"), ("n_live_tup", "bigint"),
+         ("n_dead_tup", "bigint"), ("n_mod_since_analyze", "bigint"), ("n_ins_since_vacuum", "bigint"),
+         ("last_vacuum", "timestamp with time zone"), ("last_autovacuum", "timestamp with time zone"),
+         ("last_analyze", "timestamp with time zone"), ("last_autoanalyze", "timestamp with time zone"), ("vacuum_count", "bigint"),
+         ("autovacuum_count", "bigint"), ("analyze_count", "bigint"), ("autoanalyze_count", "bigint")),
         _statistics,
     ),
     "pg_indexes": (
@@ -377,7 +489,14 @@ VIEWS: Mapping[str, tuple[Columns, Callable[[Looking], Rows]]] = {
         _indexes,
     ),
     "pg_stat_database": (
-        (("datid", "oid"), ("datname", "name"), ("numbackends", "integer"), ("deadlocks", "bigint"), ("conflicts", "bigint")),
+        (("datid", "oid"), ("datname", "name"), ("numbackends", "integer"), ("xact_commit", "bigint"), ("xact_rollback", "bigint"),
+         ("blks_read", "bigint"), ("blks_hit", "bigint"), ("tup_returned", "bigint"), ("tup_fetched", "bigint"),
+         ("tup_inserted", "bigint"), ("tup_updated", "bigint"), ("tup_deleted", "bigint"), ("conflicts", "bigint"),
+         ("temp_files", "bigint"), ("temp_bytes", "bigint"), ("deadlocks", "bigint"), ("checksum_failures", "bigint"),
+         ("checksum_last_failure", "timestamp with time zone"), ("blk_read_time", "double precision"),
+         ("blk_write_time", "double precision"), ("session_time", "double precision"), ("active_time", "double precision"),
+         ("idle_in_transaction_time", "double precision"), ("sessions", "bigint"), ("sessions_abandoned", "bigint"),
+         ("sessions_fatal", "bigint"), ("sessions_killed", "bigint"), ("stats_reset", "timestamp with time zone")),
         _stat_database,
     ),
     "pg_extension": ((("oid", "oid"), ("extname", "name"), ("extowner", "oid"), ("extversion", "text")), _extensions),

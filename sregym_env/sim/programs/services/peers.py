@@ -101,6 +101,19 @@ class Data:
 
 
 @dataclass(frozen=True, slots=True)
+class KeySpace:
+    """Sorted sets that a service keeps in a store, one for each of its users."""
+
+    name: str
+    """As its steps call them."""
+    form: str
+    """A key, with ``{}`` for the number of the user."""
+    command: str
+    """With which a member is added; empty where nobody ever adds one."""
+    users: int
+
+
+@dataclass(frozen=True, slots=True)
 class Peer:
     """Somebody whom a service asks."""
 
@@ -118,6 +131,8 @@ class Peer:
     columns: tuple[tuple[str, tuple[str, ...]], ...] = ()
     """(``schema.table``, columns that the service's statements on it name), for a relational database; a table that is not
     here is taken as it is."""
+    keys: tuple[KeySpace, ...] = ()
+    """What it keeps there, for a store of keys."""
 
     def named(self, table: str) -> tuple[str, ...]:
         """The columns of a table that the service's statements name."""

@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl
 from sregym_env.sim.processes.context import ProcessContext
 from sregym_env.sim.programs.defaults import Quiet
 from sregym_env.sim.programs.flagd import resolve
-from sregym_env.sim.programs.services import starting
+from sregym_env.sim.programs.services import consuming, starting
 from sregym_env.sim.programs.services.peers import watches
 from sregym_env.sim.programs.services.settings import ServiceSettings, settings_of
 from sregym_env.sim.programs.services.trail import served
@@ -60,6 +60,10 @@ class Service(Quiet):
     def standing(self, ctx: ProcessContext) -> list[tuple[str, int]]:
         """Connections that it holds all the time: blocking queries at a registry."""
         return [registry for _, registry in watches(ctx, settings_of(ctx).peers)]
+
+    def attend(self, ctx: ProcessContext) -> tuple[tuple[float, str], ...]:
+        """What it writes by itself while whoever gives it work is gone: lines per second, and the line."""
+        return consuming.attend(ctx, settings_of(ctx))
 
     def request(self, ctx: ProcessContext, request: HttpRequest, port: int) -> HttpResponse | None:
         """Answer over HTTP: routes of a web service, ``/metrics`` of the others."""

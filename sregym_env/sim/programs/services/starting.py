@@ -167,7 +167,7 @@ class _Start:
             self._end(step.lost, failure.text)
             return False
         for log in step.log:
-            self._say(log.level, log.where, log.text.replace("{error}", failure.text))
+            self._say(log.level, log.where, filled_in(ctx, log.text).replace("{error}", failure.text))
         lived = (ctx.now() - ctx.process.started_at) / SECOND
         if step.every:
             ctx.wake_in(step.every, f"start:{index}:{attempt + 1}")
