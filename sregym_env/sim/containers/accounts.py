@@ -42,16 +42,23 @@ def account_of(world: SimWorld, process: Process) -> Account:
     group = int(asked.get("runAsGroup", known.gid if known is not None else 0))
     if known is not None and known.gid == group:
         return known
-    user = known.user if known is not None else ""
+    own = _own(world, process)
+    user = known.user if known is not None else own if uid == NUMBERS.get(own) else ""
     return Account(uid, group, user, "root" if group == 0 else "")
 
 
 def runs_as(world: SimWorld, process: Process) -> Account:
     """As whom a container's first process runs: an entrypoint that begins as root steps down to the server's own account."""
     found = account_of(world, process)
-    own: str = getattr(world.programs.get(process.program), "account", "") if process.namespace else ""
+    own = _own(world, process)
     number = NUMBERS.get(own, 0)
     return Account(number, number, own, own) if own and found.uid in (0, number) else found
+
+
+def _own(world: SimWorld, process: Process) -> str:
+    """The account that a server's image has for it; empty where it has none."""
+    name: str = getattr(world.programs.get(process.program), "account", "") if process.namespace else ""
+    return name
 
 
 NUMBERS: Mapping[str, int] = {

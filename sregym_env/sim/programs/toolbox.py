@@ -537,8 +537,9 @@ def server_rows(ctx: ProcessContext, parent: int = 0) -> list[Row]:
 
 
 def _shown(ctx: ProcessContext, runs: Account) -> tuple[str, int]:
-    """Somebody as a process list shows him: a machine does not know the accounts of images."""
-    return (str(runs.uid) if sees_machine(ctx) and runs.uid else runs.shown), runs.uid
+    """Somebody as a process list shows him: a machine knows nobody of the accounts that images have made."""
+    known = not sees_machine(ctx) or runs.user in ("root", "nobody")
+    return (runs.shown if known else str(runs.uid)), runs.uid
 
 
 def process_rows(ctx: ProcessContext, own: int, argv: Sequence[str], parent: int = 0) -> list[Row]:
