@@ -12,6 +12,7 @@ from typing import Any
 import orjson
 import pytest
 
+from sregym_env import apps
 from sregym_env.cluster.api import World
 from sregym_env.cluster.app import App
 from sregym_env.cluster.deploy import unavailable
@@ -24,6 +25,8 @@ from sregym_env.kube.types import Manifest
 from sregym_env.runtime.chance import Chance
 from sregym_env.sim.containers.images import find, is_valid
 from sregym_env.sim.programs.system_images import SYSTEM_IMAGES
+from sregym_env.worlds import changes
+from sregym_env.worlds.lastapplied import APPLIERS, LAST_APPLIED
 from sregym_env.worlds.variation import vary
 from tests.worlds.families import APPS, HOTEL, PARCEL, brought_up, member, pairs, published_pairs
 
@@ -389,3 +392,17 @@ def test_the_smallest_cluster_has_room(app: App, members: dict[str, list[App]]) 
                 requests = ((c.get("resources") or {}).get("requests") or {} for c in _containers(pod))
                 asked += manifest["spec"].get("replicas", 1) * sum(milli(r.get("cpu", "0")) for r in requests)
         assert asked < 6000
+
+
+def test_only_what_helm_delivers_bears_its_release() -> None:
+    """The chart of Astronomy Shop is published as Helm has installed it; what applies it writes no annotations of Helm's."""
+    tools = set()
+    for number in range(12):
+        varied = vary(apps.app("astronomy-shop"), Chance(("release", number)))
+        tool = changes.delivery(varied)
+        tools.add(tool)
+        notes = [manifest["metadata"].get("annotations") or {} for manifest in varied.manifests]
+        assert any("meta.helm.sh/release-name" in each for each in notes) == (tool == "helm")
+        applied = any(LAST_APPLIED in each for each in notes)
+        assert applied == (tool in APPLIERS)
+    assert len(tools) > 2

@@ -153,6 +153,8 @@ def _marker(draft: Draft, chance: Chance) -> Callable[[Manifest], None]:
     def mark(manifest: Manifest) -> None:
         metadata = manifest["metadata"]
         namespace = metadata.get("namespace", "")
+        if tool != "helm":
+            _without_release(metadata)
         if tool == "helm":
             metadata.setdefault("labels", {})["app.kubernetes.io/managed-by"] = "Helm"
             notes = {
@@ -177,6 +179,18 @@ def _marker(draft: Draft, chance: Chance) -> Callable[[Manifest], None]:
             manifest["metadata"] = sent(manifest, APPLY)["metadata"]
 
     return mark
+
+
+def _without_release(metadata: Manifest) -> None:
+    """Take away what only Helm itself writes, where a chart is rendered for another tool."""
+    notes = metadata.get("annotations") or {}
+    if _RELEASE & notes.keys():
+        metadata["annotations"] = {key: value for key, value in notes.items() if key not in _RELEASE}
+        if not metadata["annotations"]:
+            del metadata["annotations"]
+
+
+_RELEASE = frozenset(("meta.helm.sh/release-name", "meta.helm.sh/release-namespace"))
 
 
 def _released(draft: Draft, manifest: Manifest, mark: str, common: str, chance: Chance) -> None:
