@@ -21,7 +21,8 @@ from tests.worlds.richer import richer
 
 NAMES = tuple(c.name for c in APP.components)
 LIMITED = ("resources", "scale", "job", "cronjob", "allowance", "ceiling", "settings")
-UNLIMITED = tuple(kind for kind in WEIGHTS if kind not in LIMITED)
+KINDS = (*WEIGHTS, *changes.ASKED_FOR)
+UNLIMITED = tuple(kind for kind in KINDS if kind not in LIMITED)
 """Kinds that are possible where quotas and policies are."""
 
 
@@ -53,12 +54,12 @@ def healthy(world: EmbeddedWorld) -> bool:
 
 
 def test_every_kind_can_be_drawn() -> None:
-    for kind in WEIGHTS:
+    for kind in KINDS:
         app = richer() if kind in UNLIMITED else APP
         assert draws(app, kind, 3), kind
 
 
-@pytest.mark.parametrize("kind", WEIGHTS)
+@pytest.mark.parametrize("kind", KINDS)
 def test_each_kind_keeps_the_application_healthy_and_declared(
     kind: str, worlds: dict[str, EmbeddedWorld]
 ) -> None:
@@ -96,7 +97,7 @@ def contents(manifest: Manifest) -> Manifest:
 @pytest.mark.parametrize("app", [APP, richer()], ids=["published", "richer"])
 def test_taking_back_and_making_again_gives_the_manifests_back(app: App) -> None:
     for past in (False, True):
-        for kind in WEIGHTS:
+        for kind in KINDS:
             for change in draws(app, kind, 6, past=past):
                 start = changes.before(app, change) if past else app
                 change = change.at(0)
