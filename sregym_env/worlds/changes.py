@@ -92,6 +92,12 @@ WEIGHTS: Mapping[str, float] = {
 INSTEAD: Mapping[str, float] = {"image": 0.10, "env": 0.55, "resources": 0.5, "probe": 0.5}
 """How often something else of the pod template is changed (:mod:`~sregym_env.worlds.templates`) instead of what a kind says."""
 
+RESTARTED_AGAIN = 0.15
+"""How often what is rolled out once more is restarted; else it is delivered once more."""
+
+DELIVERIES = 8
+"""How often a mark is drawn for that, until one makes a revision."""
+
 SERVING = 0.5
 """How often a change of a Service is one of what it offers, and no note."""
 
@@ -276,6 +282,18 @@ def _instead(draw: _Draw, kind: str) -> Change | None:
     """What is changed of the pod template instead of what a kind says, if anything is."""
     own = draw.chance.at("instead")
     return _template(replace(draw, chance=own)) if own.yes("template", INSTEAD.get(kind, 0.0)) else None
+
+
+def delivered_again(app: App, component: str, chance: Chance) -> Change | None:
+    """One more delivery of a component that only marks its pods anew; None where somebody restarts it instead."""
+    if chance.yes("restart", RESTARTED_AGAIN):
+        return None
+    for attempt in range(DELIVERIES):
+        draw = chance.at("delivery", attempt)
+        again = drawn(app, draw, components=(component,), kinds=("annotation",))
+        if again is not None and again.rolls:
+            return again
+    return None
 
 
 MARKED = (
