@@ -504,7 +504,10 @@ def _apart(pods: Pods) -> Fields | None:
         return None
     chance = pods.chance.at("apart")
     key, value = chance.choice("heavy", _HEAVY)
-    term: Manifest = {"topologyKey": _HOST, "labelSelector": {"matchLabels": {key: value}}}
+    asked: Manifest = {"matchLabels": {key: value}}
+    if chance.yes("expression", 0.3):
+        asked = {"matchExpressions": [{"key": key, "operator": "In", "values": [value]}]}
+    term: Manifest = {"topologyKey": _HOST, "labelSelector": asked}
     if chance.yes("required", 0.6):
         rule: Manifest = {"requiredDuringSchedulingIgnoredDuringExecution": [term]}
     else:

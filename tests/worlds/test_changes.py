@@ -110,6 +110,35 @@ def test_taking_back_and_making_again_gives_the_manifests_back(app: App) -> None
                     assert changes.before(then, change).manifests == app.manifests, change
 
 
+def test_pods_are_changed_in_many_ways_that_can_be_undone(worlds: dict[str, EmbeddedWorld]) -> None:
+    found = draws(APP, "template", 60)
+    ways = {change.steps[0].path: change for change in found}
+    assert len({path.rpartition("/")[2] for path in ways}) >= 10
+    for change in list(ways.values())[:14]:
+        world = worlds["plain"].fork()
+        start = pods_of(world, change)
+        made = changes.happen(world, change)
+        world.advance(120.0)
+        assert healthy(world), made
+        assert_declared(world, made)
+        changes.happen(world, changes.undo(made))
+        world.advance(120.0)
+        assert healthy(world), made
+        assert pods_of(world, change) == start, made
+
+
+def pods_of(world: EmbeddedWorld, change: Change) -> Manifest:
+    target = change.target
+    live: Manifest = world.cluster.get(target.resource, target.name, target.namespace)["spec"]["template"]
+    return live
+
+
+def test_services_are_changed_in_several_ways_by_several_hands() -> None:
+    found = draws(APP, "serving", 80)
+    assert len({change.steps[0].path.rpartition("/")[2] for change in found}) >= 3
+    assert len({change.manager for change in found}) >= 3
+
+
 def test_draws_depend_on_the_chance_alone() -> None:
     app = richer()
     found = [changes.drawn(app, Chance(("d", n))) for n in range(60)]
