@@ -7,6 +7,7 @@ is right, or concerns nothing that the component does.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -231,7 +232,9 @@ def _variable(pods: Pods) -> Fields | None:
         found = chance.choice("object", objects)
         field = "secretKeyRef" if found["kind"] == "Secret" else "configMapKeyRef"
         key = chance.choice("key", sorted(found["data"]))
-        made = {"name": name, "valueFrom": {field: {"name": found["metadata"]["name"], "key": key}}}
+        other = found["metadata"]["name"]
+        name = re.sub("[^A-Z0-9]+", "_", f"{other}_{key.partition('.')[0]}".upper()).strip("_")
+        made = {"name": name, "valueFrom": {field: {"name": other, "key": key}}}
     elif chance.yes("from the pod", 0.25):
         field = chance.choice(
             "field", ("metadata.name", "spec.nodeName", "status.podIP", "metadata.namespace")

@@ -114,7 +114,7 @@ def test_pods_are_changed_in_many_ways_that_can_be_undone(worlds: dict[str, Embe
     found = draws(APP, "template", 60)
     ways = {change.steps[0].path: change for change in found}
     assert len({path.rpartition("/")[2] for path in ways}) >= 10
-    for change in list(ways.values())[:14]:
+    for change in ways.values():
         world = worlds["plain"].fork()
         start = pods_of(world, change)
         made = changes.happen(world, change)
