@@ -118,7 +118,7 @@ def before(world: Changing, chance: Chance) -> None:
             for more in _followed(seen, draw, found):
                 _make(seen, more)
             next_one = world.now() + round(gap * 1e6)
-            _delivered_again(world, _tried_again(seen, draw, found), next_one)
+            _delivered_again(world, _tried_again(seen, draw, found, next_one), next_one)
             _wait(world, next_one)
         else:
             world.advance(gap)
@@ -163,7 +163,7 @@ def meanwhile(
         if sort == "beside":
             found += _noted(world, draw.at("beside"), spared)
         else:
-            found += _changed(seen, draw, own, rolling and sort == "rolling", again)
+            found += _changed(seen, draw, own, rolling and sort == "rolling", again, until)
         if number == 0 and chance.unit("released") < 1.0 - exp(-(seconds + CALLING) / RELEASES):
             found += _release(seen, chance.at("release"), own, spared)
     found += _delivered_again(world, again, until)
@@ -183,14 +183,17 @@ class _Again:
     chance: Chance
 
 
-def _tried_again(world: Changing, chance: Chance, change: changes.Change) -> list[_Again]:
-    """When a rollout is delivered once more, if it is."""
+def _tried_again(world: Changing, chance: Chance, change: changes.Change, until: int) -> list[_Again]:
+    """When a rollout is delivered once more, if it is: before a time, if there is time enough."""
     own = chance.at("again")
     if not change.rolls or not change.component or not own.yes("again", AGAIN):
         return []
     after = own.uniform("at once", *AT_ONCE)
     if own.yes("watched", WATCHED):
         after = min(LONGEST_WATCH, own.lognormal("later", *LATER))
+        left = (until - world.now()) / 1e6
+        if after > left:
+            after = left * own.uniform("sooner", 0.5, 0.95)
     return [_Again(world.now() + round(after * 1e6), world, change, own)]
 
 
@@ -217,11 +220,11 @@ def _delivered_again(world: World, again: list[_Again], until: int) -> list[Obje
 
 
 def _changed(
-    world: Changing, chance: Chance, touched: Collection[str], rolling: bool, again: list[_Again]
+    world: Changing, chance: Chance, touched: Collection[str], rolling: bool, again: list[_Again], until: int
 ) -> list[ObjectKey]:
     """Something of the application is changed that needs none of what is ``touched``; the keys of what was.
 
-    What is delivered once more later comes into ``again``.
+    What is delivered once more later, ``until`` when, comes into ``again``.
     """
     safe = [name for name in _independent(world.app, touched) if _is_well(world, name)]
     if not safe:
@@ -237,7 +240,7 @@ def _changed(
     for more in _followed(world, chance, change):
         changes.happen(world, more)
         found.append(_key(more.target))
-    again += _tried_again(world, chance, change)
+    again += _tried_again(world, chance, change, until)
     return found
 
 
