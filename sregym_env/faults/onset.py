@@ -48,8 +48,8 @@ from sregym_env.worlds.changes import (
     NODE_KEEPERS,
     SCALERS,
     SYSTEM_KEEPERS,
+    delivered_again,
     delivery,
-    drawn,
     manager_of,
     rescale,
     same_hand,
@@ -88,14 +88,8 @@ RETRIED = 0.88
 """How often somebody has restarted or rolled the faulty workload once more before anybody is called, so that the
 revision before the last one is as faulty as the last."""
 
-RESTARTED = 0.15
-"""How often that is a restart; else it is delivered once more."""
-
 PRUNING = 3.0
 """Seconds from a delivery without an object to its deletion."""
-
-DELIVERIES = 8
-"""How often a mark is drawn for that, until one makes a revision."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,14 +265,11 @@ class Authors:
 
 def _rolled_again(world: World, target: ObjectRef, chance: Chance, authors: Authors) -> None:
     """Somebody tries again: one more revision of a workload, by a restart or by one more delivery that only marks it."""
-    if not chance.yes("restart", RESTARTED):
-        for attempt in range(DELIVERIES):
-            draw = chance.at("delivery", attempt)
-            again = drawn(world.app, draw, components=(target.name,), kinds=("annotation",))
-            if again is not None and again.rolls:
-                replace(again, manager=authors.of(Rollout(target, {}))).make(world)
-                return
-    restart(world.cluster, target)
+    again = delivered_again(world.app, target.name, chance)
+    if again is None:
+        restart(world.cluster, target)
+    else:
+        replace(again, manager=authors.of(Rollout(target, {}))).make(world)
 
 
 def _make(world: World, edits: Sequence[Edit], authors: Authors | None, changes: list[Undo]) -> None:

@@ -31,7 +31,7 @@ from sregym_env.kube.durations import rfc3339
 from sregym_env.kube.status import StatusError
 from sregym_env.kube.types import Manifest
 from sregym_env.runtime.chance import Chance
-from sregym_env.worlds import marks
+from sregym_env.worlds import marks, templates
 from sregym_env.worlds.lastapplied import APPLIERS, APPLY, ARGO, reapplied, sent
 
 Kind = Literal[
@@ -59,6 +59,8 @@ Kind = Literal[
     "undo",
     "release",
     "placement",
+    "template",
+    "serving",
 ]
 """What a change does."""
 
@@ -86,6 +88,21 @@ WEIGHTS: Mapping[str, float] = {
     "settings": 0.04,
 }
 """How often which kind is made, where all are possible (estimates for what the counted estates do not tell apart)."""
+
+INSTEAD: Mapping[str, float] = {"image": 0.10, "env": 0.55, "resources": 0.5, "probe": 0.5}
+"""How often something else of the pod template is changed (:mod:`~sregym_env.worlds.templates`) instead of what a kind says."""
+
+RESTARTED_AGAIN = 0.15
+"""How often what is rolled out once more is restarted; else it is delivered once more."""
+
+DELIVERIES = 8
+"""How often a mark is drawn for that, until one makes a revision."""
+
+SERVING = 0.5
+"""How often a change of a Service is one of what it offers, and no note."""
+
+ASKED_FOR = ("template", "serving")
+"""Kinds that are drawn where they are named, and instead of others."""
 
 NOW = "{now}"
 """In a value: the time at which the change is made."""
@@ -248,15 +265,34 @@ def drawn(
     ``components`` and ``kinds`` narrow the choice.
     """
     left = {kind: weight for kind, weight in WEIGHTS.items() if not kinds or kind in kinds}
+    left |= {kind: 1.0 for kind in ASKED_FOR if kind in kinds}
     names = [c.name for c in app.components if not components or c.name in components]
     while left:
         kind = chance.weighted(f"kind{len(left)}", left)
         del left[kind]
         for name in chance.at(kind).shuffled("component", names):
             draw = _Draw(app, app.by_name[name], chance.at(kind, name), past)
-            change = _DRAWS[kind](draw)
+            change = _instead(draw, kind) or _DRAWS[kind](draw)
             if change is not None:
                 return change
+    return None
+
+
+def _instead(draw: _Draw, kind: str) -> Change | None:
+    """What is changed of the pod template instead of what a kind says, if anything is."""
+    own = draw.chance.at("instead")
+    return _template(replace(draw, chance=own)) if own.yes("template", INSTEAD.get(kind, 0.0)) else None
+
+
+def delivered_again(app: App, component: str, chance: Chance) -> Change | None:
+    """One more delivery of a component that only marks its pods anew; None where somebody restarts it instead."""
+    if chance.yes("restart", RESTARTED_AGAIN):
+        return None
+    for attempt in range(DELIVERIES):
+        draw = chance.at("delivery", attempt)
+        again = drawn(app, draw, components=(component,), kinds=("annotation",))
+        if again is not None and again.rolls:
+            return again
     return None
 
 
@@ -361,7 +397,7 @@ _BY_HAND: Mapping[str, float] = {
 }
 _SHARE_BY_HAND: Mapping[str, float] = {
     "restart": 1.0, "scale": 0.8, "job": 0.7, "secret": 0.5, "label": 0.4, "annotation": 0.4,
-    "strategy": 0.4, "budget": 0.3, "allowance": 0.3, "ceiling": 0.3, "settings": 0.3,
+    "serving": 0.6, "template": 0.3, "strategy": 0.4, "budget": 0.3, "allowance": 0.3, "ceiling": 0.3, "settings": 0.3,
 }  # fmt: skip
 _USUALLY_BY_HAND = 0.15
 """Share of changes of other kinds that are made past the delivery tool (12 % of innocent objects show one)."""
@@ -920,6 +956,24 @@ def _budget_of(draw: _Draw) -> Manifest | None:
     return None
 
 
+def _template(draw: _Draw) -> Change | None:
+    """Anything of the pod template that has no effect on users."""
+    found = _container(draw)
+    if found is None:
+        return None
+    workload, index, _ = found
+    template = workload["spec"]["template"]
+    bounded = _limited(draw) or _scaler(draw) is not None
+    pods = templates.Pods(
+        draw.app, draw.component, draw.namespace, template, index, draw.chance.at("template"), bounded
+    )
+    changes = templates.drawn(pods)
+    if changes is None:
+        return None
+    pointers = ((_pointer("spec", "template", *path), value) for path, value in changes.items())
+    return draw.change("template", workload, *((p, _value(workload, p), value) for p, value in pointers))
+
+
 _COMMENTS: Mapping[str, str] = {
     "sh": "#", "conf": "#", "yaml": "#", "yml": "#", "properties": "#", "env": "#", "toml": "#", "py": "#", "lua": "--",
     "sql": "--",
@@ -1114,9 +1168,164 @@ def _service(draw: _Draw) -> Change | None:
     service = _lookup(draw.app, ObjectRef("services", name, draw.namespace)) if name else None
     if service is None:
         return None
+    own = draw.chance.at("instead")
+    if own.yes("serving", SERVING) and (other_way := _serving(replace(draw, chance=own))) is not None:
+        return other_way
     key = draw.chance.choice("name", tuple(_SERVICE_NOTES))
     other = draw.chance.choice("value", _SERVICE_NOTES[key])
     return _other_value(draw, "service", service, _pointer("metadata", "annotations", key), other)
+
+
+_EXTRA_PORTS: Mapping[str, tuple[int, ...]] = {
+    "metrics": (9464, 9102, 9090, 2112),
+    "admin": (9901, 8085, 15000),
+    "debug": (6060, 5005),
+    "health": (8086, 13133),
+}
+"""Ports that Services offer beside those on which anybody calls."""
+
+_PORT_NAMES: Mapping[str, tuple[str, ...]] = {
+    "grpc_service": ("grpc", "rpc", "grpc-api"),
+    "web": ("http", "web", "http-main"),
+    "mongodb": ("mongodb", "mongo", "tcp-mongo"),
+    "memcached": ("memcached", "memcache", "tcp-memcached"),
+}
+_PROTOCOLS: Mapping[str, tuple[str, ...]] = {
+    "grpc_service": ("grpc", "kubernetes.io/h2c"),
+    "web": ("http",),
+    "mongodb": ("mongo", "tcp"),
+}
+_TRAFFIC_WAYS = {
+    "port": 0.35,
+    "renamed": 0.2,
+    "protocol": 0.2,
+    "target": 0.1,
+    "selector": 0.1,
+    "affinity": 0.05,
+}
+
+
+def _serving(draw: _Draw) -> Change | None:
+    """What the component's Service says of its ports and pods, without any effect on who calls it."""
+    name = draw.component.service
+    service = _lookup(draw.app, ObjectRef("services", name, draw.namespace)) if name else None
+    if service is None or service["spec"].get("type", "ClusterIP") != "ClusterIP":
+        return None
+    left = dict(_TRAFFIC_WAYS)
+    while left:
+        way = draw.chance.weighted(f"way{len(left)}", left)
+        del left[way]
+        other = _SERVED[way](draw, service, draw.chance.at(way))
+        if other is not None:
+            path = _pointer("spec", *other[0])
+            return draw.change("serving", service, (path, _value(service, path), other[1]))
+    return None
+
+
+_Served = tuple[tuple[str | int, ...], Any]
+"""A field of a Service's spec and what it becomes."""
+
+
+def _port_more(draw: _Draw, service: Manifest, chance: Chance) -> _Served | None:
+    ports = service["spec"].get("ports") or []
+    ours = [
+        each
+        for each in ports
+        if each.get("name") in _EXTRA_PORTS and each["port"] in _EXTRA_PORTS[each["name"]]
+    ]
+    if ours and len(ports) > 1 and not any(each["port"] == draw.component.offered_port for each in ours):
+        return ("ports",), [each for each in ports if each not in ours]
+    name = chance.choice("name", tuple(_EXTRA_PORTS))
+    number = chance.choice("number", _EXTRA_PORTS[name])
+    if any(each.get("name") == name or each["port"] == number or not each.get("name") for each in ports):
+        return None
+    made: Manifest = {"name": name, "port": number}
+    if chance.yes("target", 0.7):
+        made["targetPort"] = number
+    return ("ports",), [*ports, made]
+
+
+def _offered(draw: _Draw, service: Manifest) -> int | None:
+    """The place of the port on which the component is called."""
+    ports = service["spec"].get("ports") or ()
+    return next((i for i, each in enumerate(ports) if each["port"] == draw.component.offered_port), None)
+
+
+def _port_renamed(draw: _Draw, service: Manifest, chance: Chance) -> _Served | None:
+    ports = service["spec"].get("ports") or []
+    place = _offered(draw, service)
+    # Routes may ask for a port by its name.
+    if place is None or any(m["kind"] in _ROUTES for m in draw.app.manifests):
+        return None
+    taken = {each.get("name") for each in ports}
+    others = [
+        each
+        for each in _PORT_NAMES.get(draw.component.kind, ("main", "tcp-main", "serving"))
+        if each not in taken
+    ]
+    return (("ports", place, "name"), chance.choice("name", others)) if others else None
+
+
+_ROUTES = ("Ingress", "HTTPRoute", "ServiceMonitor", "EndpointSlice", "Endpoints")
+
+
+def _port_protocol(draw: _Draw, service: Manifest, chance: Chance) -> _Served | None:
+    place, known = _offered(draw, service), _PROTOCOLS.get(draw.component.kind, ("tcp",))
+    if place is None:
+        return None
+    path = ("ports", place, "appProtocol")
+    now = _value(service, _pointer("spec", *path))
+    return path, chance.choice("protocol", known) if now is REMOVED else REMOVED
+
+
+def _port_target(draw: _Draw, service: Manifest, chance: Chance) -> _Served | None:
+    """The port that a Service leads to, written down where it was left out."""
+    place = _offered(draw, service)
+    if place is None or "targetPort" in service["spec"]["ports"][place]:
+        return None
+    return ("ports", place, "targetPort"), draw.component.offered_port
+
+
+def _selector_more(draw: _Draw, service: Manifest, chance: Chance) -> _Served | None:
+    """One more label that all pods bear that a Service selects, or will ever bear: those that their workload selects by."""
+    selector, workload = service["spec"].get("selector") or {}, draw.workload
+    if not selector or workload is None:
+        return None
+    for manifest in draw.app.manifests:
+        labels = ((manifest.get("spec") or {}).get("template") or {}).get("metadata", {}).get("labels") or {}
+        if manifest["kind"] not in _ROUTES and manifest is not workload and _is_near(draw, manifest):
+            if selector.items() <= labels.items():
+                return None
+    own = workload["spec"]["selector"].get("matchLabels") or {}
+    more = sorted(set(own) - set(selector))
+    if (
+        not more
+        or not selector.items() <= (workload["spec"]["template"]["metadata"].get("labels") or {}).items()
+    ):
+        return None
+    label = chance.choice("label", more)
+    return ("selector",), {**selector, label: own[label]}
+
+
+def _kept_apart(draw: _Draw, service: Manifest, chance: Chance) -> _Served | None:
+    """Clients stay with a pod, where there is only one."""
+    workload = draw.workload
+    if workload is None or workload["spec"].get("replicas", 1) != 1 or _scaler(draw) is not None:
+        return None
+    if service["spec"].get("clusterIP") == "None" or draw.component.stateless:
+        return None
+    known = service["spec"].get("sessionAffinity", "None")
+    return ("sessionAffinity",), "ClientIP" if known == "None" else "None"
+
+
+_SERVED: Mapping[str, Callable[[_Draw, Manifest, Chance], _Served | None]] = {
+    "port": _port_more,
+    "renamed": _port_renamed,
+    "protocol": _port_protocol,
+    "target": _port_target,
+    "selector": _selector_more,
+    "affinity": _kept_apart,
+}
 
 
 _TASKS = (
@@ -1312,4 +1521,6 @@ _DRAWS: Mapping[str, Callable[[_Draw], Change | None]] = {
     "allowance": _allowance,
     "ceiling": _ceiling,
     "settings": _settings,
+    "template": _template,
+    "serving": _serving,
 }

@@ -451,8 +451,11 @@ def later_traces(app: App, chance: Chance, start: int, span: Span) -> list[Deed]
         "note": ("label", "annotation", "strategy"),
         "remark": ("service", "configmap"),
         "rules": ("budget", "policy", "quota", "autoscaler", "secret", "allowance", "settings"),
+        "serving": ("serving",),
     }
-    rates = {"restart": 0.08, "note": 0.45, "remark": 0.15, "rules": 0.05, "regret": 0.015}
+    rates = {
+        "restart": 0.09, "note": 0.45, "remark": 0.15, "rules": 0.05, "regret": 0.015, "serving": 0.06,
+    }  # fmt: skip
     for component in app.components:
         for name, rate in rates.items():
             mine = chance.at(name, component.name)
@@ -460,13 +463,16 @@ def later_traces(app: App, chance: Chance, start: int, span: Span) -> list[Deed]
                 continue
             time = in_office(span.ago(last_change(mine.at("age"))), mine, start, span)
             time = min(max(time, start + STARTING + mine.below("late", 3600) * SECOND), span.present - QUIET)
-            act = (
-                Regret(component.name, mine)
-                if name == "regret"
-                else Improvise(kinds[name], component.name, mine)
-            )
+            drawn = kinds.get(name, ())
+            if name == "restart" and mine.yes("changed", CHANGED):
+                drawn = ("template",)
+            act = Improvise(drawn, component.name, mine) if drawn else Regret(component.name, mine)
             found.append(Deed(time, act))
     return found
+
+
+CHANGED = 0.5
+"""How often what replaced a component's pods has changed something of them for good."""
 
 
 def scalings(app: App, chance: Chance, start: int, span: Span) -> list[Deed]:

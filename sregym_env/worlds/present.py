@@ -6,6 +6,7 @@ Recency is evidence to weigh and not the answer: what changed last is mostly not
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from dataclasses import dataclass, replace
 from math import exp
 
 from sregym_env.cluster.api import World
@@ -33,6 +34,18 @@ FOLLOWED = 0.35
 
 SOON = (20.0, 120.0)
 """Seconds after which it is."""
+
+AGAIN = 0.75
+"""How often it is delivered once more, or restarted, without anything else in it: a sync that somebody asks for, a pipeline that
+is run anew, a second try after a look at it. Faulty rollouts are tried again, too."""
+
+AT_ONCE, LATER = (20.0, 300.0), (1200.0, 0.55)
+"""Seconds after which that is: soon, or (median, spread) when somebody has watched it."""
+
+WATCHED = 0.75
+"""How often somebody has."""
+
+LONGEST_WATCH = 3600.0
 
 SURGED = 0.4
 """How often a workload that is rolled out is scaled up for it, and down again."""
@@ -98,12 +111,17 @@ def before(world: Changing, chance: Chance) -> None:
         draw = chance.at("change", number)
         seen, _ = _one_of(world, draw)
         found = changes.drawn(seen.app, draw)
+        median, spread = GAP
+        gap = min(LONGEST_GAP, draw.lognormal("gap", median, spread))
         if found is not None and not _forgets(seen.app, found):
             _make(seen, found)
             for more in _followed(seen, draw, found):
                 _make(seen, more)
-        median, spread = GAP
-        world.advance(min(LONGEST_GAP, draw.lognormal("gap", median, spread)))
+            next_one = world.now() + round(gap * 1e6)
+            _delivered_again(world, _tried_again(seen, draw, found, next_one), next_one)
+            _wait(world, next_one)
+        else:
+            world.advance(gap)
     if asked == count:
         _run_by_hand(world, chance.at("rerun"))
 
@@ -135,7 +153,9 @@ def meanwhile(
     until = world.now() + round(seconds * 1e6)
     start = world.now()
     found: list[ObjectKey] = []
+    again: list[_Again] = []
     for number, moment in enumerate(_moments(chance, seconds)):
+        found += _delivered_again(world, again, start + round(moment * 1e6))
         _wait(world, start + round(moment * 1e6))
         draw = chance.at("change", number)
         seen, own = _one_of(world, draw, touched)
@@ -143,15 +163,69 @@ def meanwhile(
         if sort == "beside":
             found += _noted(world, draw.at("beside"), spared)
         else:
-            found += _changed(seen, draw, own, rolling and sort == "rolling")
+            found += _changed(seen, draw, own, rolling and sort == "rolling", again, until)
         if number == 0 and chance.unit("released") < 1.0 - exp(-(seconds + CALLING) / RELEASES):
             found += _release(seen, chance.at("release"), own, spared)
+    found += _delivered_again(world, again, until)
     _wait(world, until)
     return found
 
 
-def _changed(world: Changing, chance: Chance, touched: Collection[str], rolling: bool) -> list[ObjectKey]:
-    """Something of the application is changed that needs none of what is ``touched``; the keys of what was."""
+@dataclass(frozen=True, slots=True)
+class _Again:
+    """One more delivery of what has been rolled out."""
+
+    time: int
+    world: Changing
+    """As the application sees it."""
+    change: changes.Change
+    """What has been rolled out."""
+    chance: Chance
+
+
+def _tried_again(world: Changing, chance: Chance, change: changes.Change, until: int) -> list[_Again]:
+    """When a rollout is delivered once more, if it is: before a time, if there is time enough."""
+    own = chance.at("again")
+    if not change.rolls or not change.component or not own.yes("again", AGAIN):
+        return []
+    after = own.uniform("at once", *AT_ONCE)
+    if own.yes("watched", WATCHED):
+        after = min(LONGEST_WATCH, own.lognormal("later", *LATER))
+        left = (until - world.now()) / 1e6
+        if after > left:
+            after = left * own.uniform("sooner", 0.5, 0.95)
+    return [_Again(world.now() + round(after * 1e6), world, change, own)]
+
+
+def _delivered_again(world: World, again: list[_Again], until: int) -> list[ObjectKey]:
+    """What is delivered once more up to a time, and is taken from the list; the keys of what was."""
+    found: list[ObjectKey] = []
+    for each in sorted(again, key=lambda one: one.time):
+        if each.time > until:
+            break
+        again.remove(each)
+        _wait(world, each.time)
+        if not _is_well(each.world, each.change.component):
+            continue
+        app, name, own = each.world.app, each.change.component, each.chance
+        more = changes.delivered_again(app, name, own)
+        if more is None:
+            more = changes.drawn(app, own, components=(name,), kinds=("restart",))
+        elif each.change.manager == changes.delivery(app):
+            more = replace(more, manager=each.change.manager)
+        if more is not None:
+            changes.happen(each.world, more)
+            found.append(_key(more.target))
+    return found
+
+
+def _changed(
+    world: Changing, chance: Chance, touched: Collection[str], rolling: bool, again: list[_Again], until: int
+) -> list[ObjectKey]:
+    """Something of the application is changed that needs none of what is ``touched``; the keys of what was.
+
+    What is delivered once more later, ``until`` when, comes into ``again``.
+    """
     safe = [name for name in _independent(world.app, touched) if _is_well(world, name)]
     if not safe:
         return []
@@ -166,6 +240,7 @@ def _changed(world: Changing, chance: Chance, touched: Collection[str], rolling:
     for more in _followed(world, chance, change):
         changes.happen(world, more)
         found.append(_key(more.target))
+    again += _tried_again(world, chance, change, until)
     return found
 
 

@@ -21,7 +21,8 @@ from tests.worlds.richer import richer
 
 NAMES = tuple(c.name for c in APP.components)
 LIMITED = ("resources", "scale", "job", "cronjob", "allowance", "ceiling", "settings")
-UNLIMITED = tuple(kind for kind in WEIGHTS if kind not in LIMITED)
+KINDS = (*WEIGHTS, *changes.ASKED_FOR)
+UNLIMITED = tuple(kind for kind in KINDS if kind not in LIMITED)
 """Kinds that are possible where quotas and policies are."""
 
 
@@ -53,12 +54,12 @@ def healthy(world: EmbeddedWorld) -> bool:
 
 
 def test_every_kind_can_be_drawn() -> None:
-    for kind in WEIGHTS:
+    for kind in KINDS:
         app = richer() if kind in UNLIMITED else APP
         assert draws(app, kind, 3), kind
 
 
-@pytest.mark.parametrize("kind", WEIGHTS)
+@pytest.mark.parametrize("kind", KINDS)
 def test_each_kind_keeps_the_application_healthy_and_declared(
     kind: str, worlds: dict[str, EmbeddedWorld]
 ) -> None:
@@ -96,7 +97,7 @@ def contents(manifest: Manifest) -> Manifest:
 @pytest.mark.parametrize("app", [APP, richer()], ids=["published", "richer"])
 def test_taking_back_and_making_again_gives_the_manifests_back(app: App) -> None:
     for past in (False, True):
-        for kind in WEIGHTS:
+        for kind in KINDS:
             for change in draws(app, kind, 6, past=past):
                 start = changes.before(app, change) if past else app
                 change = change.at(0)
@@ -107,6 +108,35 @@ def test_taking_back_and_making_again_gives_the_manifests_back(app: App) -> None
                 else:
                     assert then.manifests != app.manifests, change
                     assert changes.before(then, change).manifests == app.manifests, change
+
+
+def test_pods_are_changed_in_many_ways_that_can_be_undone(worlds: dict[str, EmbeddedWorld]) -> None:
+    found = draws(APP, "template", 60)
+    ways = {change.steps[0].path: change for change in found}
+    assert len({path.rpartition("/")[2] for path in ways}) >= 10
+    for change in ways.values():
+        world = worlds["plain"].fork()
+        start = pods_of(world, change)
+        made = changes.happen(world, change)
+        world.advance(120.0)
+        assert healthy(world), made
+        assert_declared(world, made)
+        changes.happen(world, changes.undo(made))
+        world.advance(120.0)
+        assert healthy(world), made
+        assert pods_of(world, change) == start, made
+
+
+def pods_of(world: EmbeddedWorld, change: Change) -> Manifest:
+    target = change.target
+    live: Manifest = world.cluster.get(target.resource, target.name, target.namespace)["spec"]["template"]
+    return live
+
+
+def test_services_are_changed_in_several_ways_by_several_hands() -> None:
+    found = draws(APP, "serving", 80)
+    assert len({change.steps[0].path.rpartition("/")[2] for change in found}) >= 3
+    assert len({change.manager for change in found}) >= 3
 
 
 def test_draws_depend_on_the_chance_alone() -> None:
