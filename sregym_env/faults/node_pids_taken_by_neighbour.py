@@ -250,8 +250,10 @@ def _names(target: MachinesTarget) -> list[str]:
 
 def _limited(target: MachinesTarget, bound: int) -> list[Edit]:
     """All machines of the cluster come with that many numbers."""
-    said = f"echo 'kernel.pid_max = {bound}' > /etc/sysctl.d/60-kernel.conf && sysctl -q -p /etc/sysctl.d/60-kernel.conf"
-    back = "rm -f /etc/sysctl.d/60-kernel.conf; sysctl -q -w kernel.pid_max=4194304"
+    # Some machines have such a file already.
+    line, file = f"kernel.pid_max = {bound}", "/etc/sysctl.d/60-kernel.conf"
+    said = f"echo '{line}' >> {file} && sysctl -q -p {file}"
+    back = f"sed -i '/^{line}$/d' {file}; [ -s {file} ] || rm -f {file}; sysctl -q -w kernel.pid_max=4194304"
     return [OnMachine(name, said, back) for name in _names(target)]
 
 

@@ -8,7 +8,7 @@ drained node. Nobody restarts innocent clients to make it hurt more than it woul
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -90,6 +90,12 @@ revision before the last one is as faulty as the last."""
 
 PRUNING = 3.0
 """Seconds from a delivery without an object to its deletion."""
+
+UNABLE_TO_CREATE = frozenset(("kubectl-edit", "kubectl-patch"))
+"""Field managers of commands that change what is there, and create nothing."""
+
+MAKERS: Mapping[str, float] = {"kubectl-client-side-apply": 0.5, "kubectl-create": 0.5}
+"""Who creates in their place what is not the application's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,7 +251,8 @@ class Authors:
         chance, tool = self._chance, self._tool
         match edit:
             case Create(manifest) if manifest["metadata"].get("namespace") not in self._world.app.namespaces:
-                return chance.weighted("system", SYSTEM_KEEPERS)
+                keeper = chance.weighted("system", SYSTEM_KEEPERS)
+                return chance.weighted("maker", MAKERS) if keeper in UNABLE_TO_CREATE else keeper
             case Restart():
                 return manager_of("restart", tool, chance)
             case Scale():

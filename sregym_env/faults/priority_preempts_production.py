@@ -153,7 +153,7 @@ def _class(name: str, value: int, default: bool, description: str) -> Manifest:
         "kind": "PriorityClass",
         "metadata": {"name": name},
         "value": value,
-        "globalDefault": default,
+        **({"globalDefault": True} if default else {}),
         "description": description,
     }
 

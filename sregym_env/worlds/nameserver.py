@@ -33,6 +33,8 @@ class Zone:
     first: bool
     """Whether it stands before what kubeadm wrote."""
     ttl: int
+    besides: str = ""
+    """What else is said of the zone: ``template`` (it has no IPv6), ``rewrite`` (an old name of the first host), or nothing."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -43,6 +45,11 @@ class Zone:
         """A Corefile with a server block of the zone's own."""
         entries = "".join(f"        {address} {host}.{self.name}\n" for host, address in self.hosts)
         inner = f"    errors\n    cache 30\n    hosts {{\n{entries}        ttl {self.ttl}\n    }}\n"
+        if self.besides == "template":
+            inner += f"    template IN AAAA {self.name} {{\n        rcode NOERROR\n    }}\n"
+        elif self.besides == "rewrite":
+            host = self.hosts[0][0]
+            inner += f"    rewrite name {host}-old.{self.name} {host}.{self.name}\n"
         block = f"{self.name}:53 {{\n{inner}}}\n"
         return block + corefile if self.first else corefile + block
 
@@ -59,6 +66,7 @@ def drawn_zone(chance: Chance) -> Zone | None:
         tuple((host, f"{net}.{number}") for host, number in zip(hosts, numbers, strict=True)),
         chance.yes("first", 0.3),
         chance.choice("ttl", (30, 60, 300, 3600)),
+        chance.weighted("besides", {"": 0.7, "template": 0.15, "rewrite": 0.15}),
     )
 
 

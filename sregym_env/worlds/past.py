@@ -20,11 +20,14 @@ from sregym_env.cluster.composed import composed, seen_by
 from sregym_env.cluster.deploy import unavailable
 from sregym_env.cluster.edits import REMOVED, ObjectRef
 from sregym_env.errors import AppError
+from sregym_env.kube.durations import rfc3339
 from sregym_env.kube.status import StatusError
 from sregym_env.kube.types import Manifest
 from sregym_env.runtime.chance import Chance
 from sregym_env.runtime.clock import DAY, HOUR, MINUTE, SECOND, seconds
+from sregym_env.sim.containers import node_files
 from sregym_env.sim.embedded import EmbeddedWorld
+from sregym_env.sim.programs.machine import kubelet_unit
 from sregym_env.sim.world.simworld import LOOKING
 from sregym_env.worlds import beside, changes
 from sregym_env.worlds.changes import Change, Step
@@ -46,6 +49,7 @@ from sregym_env.worlds.tenants.delivery import FLUX, HELM, Delivery, dated
 from sregym_env.worlds.tenants.gitops import Delivered, registered
 from sregym_env.worlds.tenants.neighbours import Neighbourhood, neighbourhood
 from sregym_env.worlds.tenants.oddities import Place, oddities
+from sregym_env.worlds.tenants.rarities import rarities
 from sregym_env.worlds.tenants.workloads import Span, last_change
 
 QUIET = 10 * MINUTE
@@ -89,7 +93,8 @@ def live(
         *neighbours.story.deeds,
     ]
     deeds += releases
-    left = oddities(_place(app, neighbours, start, span), chance.at("oddities"))
+    place = _place(app, neighbours, start, span)
+    left = oddities(place, chance.at("oddities")).and_(rarities(place, chance.at("rarities")))
     world.images = {**world.images, **neighbours.story.images, **left.images}
     deeds = [*deeds, *left.deeds]
     deeds += registered(_delivered(deeds), _changed_by(deeds, FLUX), chance.at("registered"))
@@ -254,6 +259,19 @@ class Happen:
 
 
 @dataclass(frozen=True, slots=True)
+class GoOn:
+    """A task of the application goes on (:class:`~sregym_env.worlds.tenants.tasks.GoesOn`), and was never off."""
+
+    change: Change
+    """By which it would have been switched on."""
+
+    def do(self, world: EmbeddedWorld) -> None:
+        """Let it, and have the application declare it as it is."""
+        tasks.GoesOn(self.change.target, self.change.manager).do(world)
+        world.app = changes.applied(world.app, self.change)
+
+
+@dataclass(frozen=True, slots=True)
 class Improvise:
     """A change that is drawn from what the application is at that time, and stays."""
 
@@ -345,7 +363,8 @@ def lived_backwards(app: App, chance: Chance, start: int, span: Span) -> tuple[A
         time = tasks.since(spec, tasks.kept(spec), span.present, mine)
         if time > start + STARTING:
             deeds.append(Deed(time, tasks.Ran(change.target)))
-        deeds.append(Deed(min(max(time, start + STARTING), span.present - QUIET), Happen(change, mine)))
+        on = Happen(change, mine) if mine.yes("switched", tasks.SWITCHED) else GoOn(change)
+        deeds.append(Deed(min(max(time, start + STARTING), span.present - QUIET), on))
     return state, deeds
 
 
@@ -527,8 +546,22 @@ def upkeep(world: EmbeddedWorld, chance: Chance, start: int, span: Span) -> list
         time = in_office(span.ago(last_change(mine.at("age"))), mine, start, span)
         time = min(max(time, start), span.present - QUIET)
         found.append(Deed(time, Touch(place.target, patch, mine.weighted("by", place.keepers))))
-    return found
+    return [*found, *_restarted(chance.at("restarted"), start, span)]
 
+
+def _restarted(chance: Chance, start: int, span: Span) -> list[Deed]:
+    """Somebody has restarted the cluster's name server once, as people do who suspect it."""
+    if not chance.yes("restarted", RESTARTED):
+        return []
+    age = chance.uniform("age", 1.0, 30.0) * HOUR if chance.yes("late", 0.3) else last_change(chance)
+    time = min(max(span.ago(age), start), span.present - QUIET) // SECOND * SECOND
+    template = {"metadata": {"annotations": {changes.RESTARTED: rfc3339(time)}}}
+    target = ObjectRef("deployments.apps", "coredns", "kube-system")
+    return [Deed(time, Touch(target, {"spec": {"template": template}}, "kubectl-rollout"))]
+
+
+RESTARTED = 0.15
+"""How often that was done."""
 
 NOTED = 0.3
 """How often such an object has been."""
@@ -594,6 +627,39 @@ def _started(world: EmbeddedWorld, name: str) -> list[str]:
     ]
 
 
+@dataclass(frozen=True, slots=True)
+class RollOutSettings:
+    """Kubelets get their configuration anew, with nothing in it that was not there before, and are restarted."""
+
+    chance: Chance
+
+    def do(self, world: EmbeddedWorld) -> None:
+        """All of them, one after the other, or a single one."""
+        chance = self.chance
+        names = [node["metadata"]["name"] for node in world.cluster.list("nodes")]
+        for name in names if chance.yes("all", 0.35) else [chance.choice("node", names)]:
+            if kubelet_unit.off(world, name) or not kubelet_unit.runs(world, name):
+                continue
+            text = node_files.text_of(world, name, node_files.CONFIG)
+            node_files.put(world, name, node_files.CONFIG, text)
+            world.advance(chance.at(name).uniform("until", 2.0, 40.0))
+            kubelet_unit.restart(world, name)
+            world.advance(3.0)
+
+
+def _settings(chance: Chance, start: int, span: Span) -> list[Deed]:
+    """Somebody has done that once, now and then in the last hours."""
+    if not chance.yes("kubelets", KUBELETS):
+        return []
+    late = chance.yes("late", 0.5)
+    age = chance.uniform("hours", 0.5, 8.0) * HOUR if late else last_change(chance)
+    return [Deed(min(max(span.ago(age), start + STARTING), span.present - QUIET), RollOutSettings(chance))]
+
+
+KUBELETS = 0.35
+"""How often kubelets were given their settings anew."""
+
+
 def maintenance(world: EmbeddedWorld, chance: Chance, start: int, span: Span) -> list[Deed]:
     """A node that was closed, emptied and opened again, in a good third of all worlds; and the care for a registry
     after everything that moves or restarts pods."""
@@ -606,6 +672,7 @@ def maintenance(world: EmbeddedWorld, chance: Chance, start: int, span: Span) ->
     ]
     care = [time for time in times if start + STARTING < time < span.present - QUIET]
     deeds += _spared(world, start)
+    deeds += _settings(chance.at("settings"), start, span)
     return [*deeds, *(Deed(time, Care()) for time in (*care, span.present - QUIET + MINUTE))]
 
 
@@ -645,4 +712,14 @@ def _drain(world: EmbeddedWorld, chance: Chance, span: Span) -> list[Deed]:
     ]
 
 
-__all__ = ["Care", "Found", "Happen", "Improvise", "Regret", "installed_at", "live", "maintenance"]
+__all__ = [
+    "Care",
+    "Found",
+    "Happen",
+    "Improvise",
+    "Regret",
+    "RollOutSettings",
+    "installed_at",
+    "live",
+    "maintenance",
+]

@@ -209,3 +209,11 @@ def test_what_was_applied_last_follows_a_fault_that_is_applied_and_no_other(
             # To apply what is remembered changes nothing.
             again = lastapplied.reapplied(live, APPLY, lambda known: known)
             assert again == live
+
+
+def test_what_is_not_the_applications_is_created_by_who_can_create() -> None:
+    world = ground()
+    made = Create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "elsewhere"}})
+    hands = {onset.Authors(world, Chance(("maker", number))).of(made) for number in range(60)}
+    assert "kubectl-create" in hands and APPLY in hands
+    assert not hands & {"kubectl-edit", "kubectl-patch"}

@@ -13,17 +13,20 @@ from sregym_env.apps.hotel_reservation import APP
 from sregym_env.cluster.app import App
 from sregym_env.cluster.apply import cleaned, ref
 from sregym_env.cluster.deploy import unavailable
+from sregym_env.kube.conditions import is_true
 from sregym_env.kube.durations import parse_rfc3339
 from sregym_env.kube.types import Manifest
 from sregym_env.runtime.chance import Chance
-from sregym_env.runtime.clock import DAY, EPOCH, HOUR, SECOND
+from sregym_env.runtime.clock import DAY, EPOCH, HOUR, MINUTE, SECOND
 from sregym_env.sim.bringup.deploy import bare_cluster
 from sregym_env.sim.bringup.plan import cluster_of
+from sregym_env.sim.containers import node_files
 from sregym_env.sim.embedded import EmbeddedWorld
+from sregym_env.sim.programs.machine import kubelet_unit
 from sregym_env.tools.kubectl import Kubectl
 from sregym_env.worlds.clusters import drawn_cluster
 from sregym_env.worlds.lastapplied import LAST_APPLIED
-from sregym_env.worlds.past import in_office, live
+from sregym_env.worlds.past import RollOutSettings, in_office, live
 from sregym_env.worlds.tenants.workloads import Span
 from sregym_env.worlds.variation import vary
 from tests.worlds.richer import richer
@@ -329,3 +332,24 @@ def test_people_deploy_when_they_work() -> None:
         weekday, hour = (time // DAY + 3) % 7, time % DAY // HOUR
         inside += weekday < 5 and 8 <= hour < 17
     assert inside >= 380
+
+
+def test_some_kubelets_were_given_their_settings_anew_and_restarted() -> None:
+    """Nothing else is said to them, and all of them run."""
+    world = lived()[0].world.fork()
+    names = [node["metadata"]["name"] for node in world.cluster.list("nodes")]
+    before = {name: node_files.text_of(world, name, node_files.CONFIG) for name in names}
+    RollOutSettings(Chance(("one", 1))).do(world)
+    world.advance(60.0)
+    known = [name for name in names if node_files.CONFIG in node_files.times(world, name)]
+    assert known
+    for name in names:
+        assert kubelet_unit.runs(world, name)
+        assert node_files.text_of(world, name, node_files.CONFIG) == before[name]
+    for name in known:
+        written, started = (
+            node_files.times(world, name)[node_files.CONFIG],
+            kubelet_unit.of(world, name).turns[-1].time,
+        )
+        assert 0 < started - written < 2 * MINUTE
+    assert all(is_true(node["status"], "Ready") for node in world.cluster.list("nodes"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import orjson
 import pytest
 
 from sregym_env.cluster.apply import BY_HAND, INSTANTIATED, SCHEDULED, instantiated
@@ -16,6 +17,7 @@ from sregym_env.sim.bringup.deploy import bare_cluster
 from sregym_env.sim.controllers.cronjob import following, previous
 from sregym_env.sim.embedded import EmbeddedWorld
 from sregym_env.tools.kubectl import Kubectl
+from sregym_env.worlds.lastapplied import input_of
 from sregym_env.worlds.tenants import tasks
 from sregym_env.worlds.tenants.deeds import Deed, Install, live_through
 from sregym_env.worlds.tenants.workloads import Span, task
@@ -132,6 +134,20 @@ def test_runs_have_begun_when_they_were_due_and_as_many_are_kept_as_the_history_
             while due > made_at(cron) + 30 * MINUTE and counted < tasks.kept(spec):
                 counted, due = counted + 1, previous(spec["schedule"], "", due - SECOND)
             assert len(well) >= counted, cron["metadata"]
+
+
+def test_nothing_tells_of_most_tasks_that_they_were_made_switched_off() -> None:
+    """They are of their first generation, as one that has run all along is, and what was applied says nothing else."""
+    first = later = 0
+    for item in lived():
+        for cron, _ in tasks_and_runs(item.world):
+            if cron["spec"]["suspend"]:
+                continue
+            first += cron["metadata"]["generation"] == 1
+            later += cron["metadata"]["generation"] > 1
+            text = input_of(cron)
+            assert text is None or not orjson.loads(text)["spec"].get("suspend"), cron["metadata"]
+    assert first > 2 * later
 
 
 def test_some_tasks_were_run_by_hand_and_none_of_what_is_broken_need_be() -> None:

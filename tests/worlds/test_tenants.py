@@ -16,10 +16,13 @@ from sregym_env.worlds.tenants.names import WORDS, namespace_names
 from sregym_env.worlds.tenants.neighbours import Neighbourhood, neighbourhood
 from sregym_env.worlds.tenants.observability import PODS
 from sregym_env.worlds.tenants.oddities import ODDITIES, Place, oddities
+from sregym_env.worlds.tenants.rarities import RARITIES, rarities
 from sregym_env.worlds.tenants.workloads import Span
 
 SPAN = Span(EPOCH - 120 * DAY, EPOCH)
 COMPONENTS = {c.name for c in APP.components}
+UNBOUND = ("CustomResourceDefinition", "MutatingWebhookConfiguration", "ValidatingWebhookConfiguration")
+"""Kinds of objects that lie in no namespace."""
 
 
 def drawn(count: int, app: App = APP) -> list[Neighbourhood]:
@@ -86,7 +89,7 @@ def test_nothing_is_done_before_its_namespace_is_there() -> None:
             for manifest in deed.act.manifests if isinstance(deed.act, Install) else ():
                 if manifest["kind"] == "Namespace":
                     there.add(manifest["metadata"]["name"])
-                elif manifest["kind"] != "CustomResourceDefinition":
+                elif manifest["kind"] not in UNBOUND:
                     assert manifest["metadata"]["namespace"] in there
             if isinstance(deed.act, (Patch, Remove)):
                 assert deed.act.target.namespace in there
@@ -157,3 +160,38 @@ def test_a_young_cluster_has_neighbours_too() -> None:
         world = neighbourhood(APP, Chance(("young", number)), span, 3)
         assert all(deed.time >= span.born for deed in world.story.deeds)
         assert any(deed.time <= span.present for deed in world.story.deeds)
+
+
+def test_rarities_come_by_their_rates_one_by_one_and_never_touch_the_application() -> None:
+    stories = [rarities(place(), Chance(("rare", n))) for n in range(400)]
+    shares = {
+        name: sum(Chance(("rare", n)).yes(name, rate) for n in range(400)) / 400
+        for name, (rate, _) in RARITIES.items()
+    }
+    assert all(abs(shares[name] - rate) < 0.07 for name, (rate, _) in RARITIES.items())
+    kinds: Counter[str] = Counter()
+    for story in stories:
+        for manifest in made(story.deeds):
+            kinds[manifest["kind"]] += 1
+            assert manifest["metadata"]["name"] not in COMPONENTS
+            if manifest["kind"] in UNBOUND:
+                (hook,) = manifest["webhooks"]
+                assert hook["namespaceSelector"]["matchLabels"] == {"kubernetes.io/metadata.name": "heron"}
+            if manifest["kind"] in ("Deployment", "Service"):
+                assert manifest["metadata"]["namespace"] != APP.namespace
+    assert {
+        "CronJob",
+        "Role",
+        "RoleBinding",
+        "Deployment",
+        "Namespace",
+        "PriorityClass",
+        *UNBOUND[1:],
+    } <= set(kinds)
+
+
+def test_whoever_makes_a_rarity_can_create() -> None:
+    for n in range(200):
+        for deed in rarities(place(), Chance(("made", n))).deeds:
+            if isinstance(deed.act, Install):
+                assert deed.act.tool not in ("kubectl-edit", "kubectl-patch")

@@ -133,6 +133,13 @@ net.bridge.bridge-nf-call-ip6tables = 1
 net.ipv4.ip_forward                 = 1
 """
 """What kubeadm's instructions have every machine set."""
+_KERNEL: tuple[tuple[str, str], ...] = (
+    ("60-kernel.conf", "kernel.pid_max = 4194304\n"),
+    ("60-kernel.conf", "net.ipv4.ip_local_port_range = 32768 60999\n"),
+    ("99-sysctl.conf", "kernel.pid_max = 4194304\n"),
+)
+"""Files in ``/etc/sysctl.d`` by which a cluster's machines are told what their kernel does anyway."""
+
 
 _CONTAINERD = """version = 2
 
@@ -300,8 +307,11 @@ def machine_files(machine: Setup) -> Mapping[str, str]:
     node = machine.node
     directories = {f"{path}/": "" for path in _DIRECTORIES}
     config, flags = _settings(machine)
+    # Of eight clusters three have one.
+    kernel = _KERNEL[machine.habits >> 44 & 7 :][:1] if machine.habits else ()
     return {
         **directories,
+        **{f"etc/sysctl.d/{name}": text for name, text in kernel},
         "etc/hostname": f"{node}\n",
         "etc/hosts": f"127.0.0.1\tlocalhost\n127.0.1.1\t{node}\n",
         "etc/os-release": _os_release(machine.os_image),

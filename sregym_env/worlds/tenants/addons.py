@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from dataclasses import dataclass, replace
 
+from sregym_env.cluster import certificates
 from sregym_env.cluster.app import Image
 from sregym_env.cluster.edits import ObjectRef
 from sregym_env.kube.types import Manifest
@@ -217,6 +219,9 @@ def installed(add_on: AddOn, chance: Chance, span: Span, tool: str, namespace: s
     if add_on.kinds:
         deeds.append(Deed(start, Install(add_on.kinds, helm)))
         deeds.append(Deed(start + 5 * SECOND, Install(add_on.settings, helm)))
+    if add_on.release == CERTIFICATES:
+        asked = tuple(_unbound(how.marked(m)) for m in _admission(namespace))
+        deeds.append(Deed(start + 6 * SECOND, Install(asked, helm)))
     if helm == delivery.HELM:
         deeds.append(Deed(start, Release(how, namespace, 1)))
     for index, piece in enumerate(add_on.pieces):
@@ -229,7 +234,9 @@ def installed(add_on: AddOn, chance: Chance, span: Span, tool: str, namespace: s
             images[reference] = (
                 made if known is None else replace(made, binaries={**known.binaries, **made.binaries})
             )
-        objects = tuple(how.marked(m) for m in _objects(piece, add_on, namespace, was))
+        exposed = chance.yes(f"exposed {piece.what.name}", EXPOSED)
+        made_of = _objects(piece, add_on, namespace, was, exposed=exposed)
+        objects = tuple(how.marked(m) for m in made_of)
         time = start + seconds(index * chance.uniform("pace", 2.0, 20.0) + 0.4)
         deeds.append(Deed(time, Install(objects, helm)))
         if piece.what.name in ELECTIONS:
@@ -249,6 +256,54 @@ def installed(add_on: AddOn, chance: Chance, span: Span, tool: str, namespace: s
     return Story(tuple(deeds), images, len(add_on.pieces))
 
 
+CERTIFICATES = "cert-manager"
+"""The add-on that has its own objects checked by webhooks."""
+
+
+def _admission(namespace: str) -> list[Manifest]:
+    """Its configurations, as of its namespace: they ask about nothing but its own kinds of objects."""
+    bundle = b64encode(certificates.authority(f"{namespace}/cert-manager-webhook-ca").encode()).decode()
+    found: list[Manifest] = []
+    for kind, path in (("Mutating", "/mutate"), ("Validating", "/validate")):
+        service = {"name": "cert-manager-webhook", "namespace": namespace, "path": path, "port": 10250}
+        rule = {
+            "apiGroups": ["cert-manager.io", "acme.cert-manager.io"],
+            "apiVersions": ["v1"],
+            "operations": ["CREATE", "UPDATE"],
+            "resources": ["*/*"],
+        }
+        hook: Manifest = {
+            "name": "webhook.cert-manager.io",
+            "admissionReviewVersions": ["v1"],
+            "clientConfig": {"service": service, "caBundle": bundle},
+            "failurePolicy": "Fail",
+            "matchPolicy": "Equivalent",
+            "rules": [rule],
+            "sideEffects": "None",
+            "timeoutSeconds": 30,
+        }
+        metadata = {
+            "name": "cert-manager-webhook",
+            "namespace": namespace,
+            "annotations": {"cert-manager.io/inject-ca-from-secret": f"{namespace}/cert-manager-webhook-ca"},
+        }
+        found.append(
+            {
+                "apiVersion": "admissionregistration.k8s.io/v1",
+                "kind": f"{kind}WebhookConfiguration",
+                "metadata": metadata,
+                "webhooks": [hook],
+            }
+        )
+    return found
+
+
+def _unbound(manifest: Manifest) -> Manifest:
+    """An object that lies in no namespace, as its release has marked it, which has one."""
+    metadata = {field: value for field, value in manifest["metadata"].items() if field != "namespace"}
+    return {**manifest, "metadata": metadata}
+
+
 def delivery_target(piece: Piece, namespace: str) -> ObjectRef:
     """The workload of a piece."""
     return ObjectRef(f"{piece.kind.lower()}s.apps", piece.what.name, namespace)
@@ -258,7 +313,13 @@ def _labels(piece: Piece, add_on: AddOn) -> dict[str, str]:
     return {"app.kubernetes.io/name": piece.what.name, "app.kubernetes.io/instance": add_on.release}
 
 
-def _objects(piece: Piece, add_on: AddOn, namespace: str, image: str) -> list[Manifest]:
+EXPOSED = 0.3
+"""How often what runs on every machine has its port there as well."""
+
+
+def _objects(
+    piece: Piece, add_on: AddOn, namespace: str, image: str, *, exposed: bool = False
+) -> list[Manifest]:
     name, what = piece.what.name, piece.what
     labels = _labels(piece, add_on)
     metadata = {"name": name, "namespace": namespace, "labels": labels}
@@ -266,11 +327,14 @@ def _objects(piece: Piece, add_on: AddOn, namespace: str, image: str) -> list[Ma
     probe: Manifest = (
         {"httpGet": {"path": what.path, "port": port}} if what.http else {"tcpSocket": {"port": port}}
     )
+    opened: Manifest = {"containerPort": port, "name": "metrics"}
+    if exposed and piece.everywhere:
+        opened["hostPort"] = port
     container = {
         "name": name,
         "image": image,
         "command": [what.binary],
-        "ports": [{"containerPort": port, "name": "metrics"}],
+        "ports": [opened],
         "resources": {"requests": {"cpu": "10m", "memory": f"{what.memory}Mi"}},
         "readinessProbe": probe,
         "livenessProbe": {**probe, "initialDelaySeconds": 10},

@@ -16,7 +16,7 @@ from sregym_env.kube.types import Manifest
 from sregym_env.runtime.chance import Chance
 from sregym_env.runtime.clock import DAY, HOUR, MINUTE, SECOND
 from sregym_env.worlds.tenants.deeds import SETTLING, Deed, Install, Patch, Remove, Story, joined
-from sregym_env.worlds.tenants.tasks import Ran, RunByHand
+from sregym_env.worlds.tenants.tasks import GoesOn, Ran, RunByHand
 from sregym_env.worlds.tenants.workloads import BUSYBOX, Span, task
 
 
@@ -75,7 +75,13 @@ def _spaces(deed: Deed) -> list[str]:
     match deed.act:
         case Install(manifests=manifests):
             return [m["metadata"].get("namespace", "") for m in manifests]
-        case Remove(target=target) | Patch(target=target) | Ran(target=target) | RunByHand(target=target):
+        case (
+            Remove(target=target)
+            | Patch(target=target)
+            | Ran(target=target)
+            | GoesOn(target=target)
+            | RunByHand(target=target)
+        ):
             return [target.namespace or ""]
         case _:
             return []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -17,6 +17,8 @@ from sregym_env.kube.types import Manifest
 from sregym_env.runtime.chance import Chance
 from sregym_env.runtime.clock import DAY, HOUR, MINUTE, SECOND
 from sregym_env.sim.controllers.cronjob import previous
+from sregym_env.sim.embedded import EmbeddedWorld
+from sregym_env.worlds.lastapplied import reapplied
 
 KEPT = 3
 """``successfulJobsHistoryLimit`` where a CronJob has none of its own."""
@@ -36,8 +38,28 @@ RERUN_IDLE = 0.25
 RERUNS = {1: 0.7, 2: 0.3}
 """How many times then, and how often."""
 
+IMAGES: Mapping[str, float] = {
+    "": 0.62, "curlimages/curl:8.7.1": 0.1, "curlimages/curl:8.10.1": 0.04, "curlimages/curl:latest": 0.04,
+    "bitnami/kubectl:1.31": 0.1, "bitnami/kubectl:1.32": 0.1,
+}  # fmt: skip
+"""What tasks run in, where not in BusyBox, and how often."""
+
+TWO = 0.15
+"""How often a task has two containers."""
+
+BESIDE = (
+    ("metrics", "pushed 3 series"),
+    ("notify", "nothing to notify"),
+    ("upload", "uploaded 1 file"),
+    ("audit", "1 record written"),
+)
+"""Second containers of tasks, and what each says before it ends."""
+
 NEVER = (CronSimError, ValueError)
 """What a schedule raises that never comes due: a day that no month has."""
+
+SWITCHED = 0.15
+"""How often somebody has really switched a task on, which counts in its generation."""
 
 HAND = "kubectl-create"
 """The field manager of ``kubectl create``."""
@@ -94,6 +116,48 @@ class Ran:
 
 
 @dataclass(frozen=True, slots=True)
+class GoesOn:
+    """A CronJob that was made switched off, so that nobody has to simulate it, goes by its schedule as it has all along.
+
+    Nobody has switched it on, so it is what it was when it was made: of the same generation, and written by nobody else.
+    """
+
+    target: ObjectRef
+    tool: str
+    """Who has delivered it."""
+
+    def do(self, world: EmbeddedWorld) -> None:
+        """Leave it as it would be had it never been off; nothing where it is gone."""
+        target = self.target
+        found = world.store.get(target.resource, target.namespace or "", target.name)
+        if found is not None:
+            made = reapplied(found, self.tool, _never_off)
+            world.store.put(target.resource, {**made, "spec": {**made["spec"], "suspend": False}})
+
+
+def _never_off(manifest: Manifest) -> Manifest:
+    spec = {field: value for field, value in manifest["spec"].items() if field != "suspend"}
+    return {**manifest, "spec": spec}
+
+
+def equipped(pod: Manifest, chance: Chance) -> Manifest:
+    """The pod of a task that writes some lines, as some teams make it: with an image that has ``curl`` or ``kubectl``, or
+    with a second container that ends as well."""
+    image = chance.weighted("equipment", IMAGES)
+    first, *others = pod["containers"]
+    if image:
+        first = {**first, "image": image}
+    if chance.yes("two", TWO):
+        name, last = chance.choice("beside", BESIDE)
+        script = f"sleep {chance.between('beside for', 2, 20)}; echo {last}"
+        beside = {"name": name, "image": "busybox:1.36", "command": ["sh", "-c", script]}
+        if "resources" in first:
+            beside["resources"] = first["resources"]
+        others = [beside, *others]
+    return {**pod, "containers": [first, *others]}
+
+
+@dataclass(frozen=True, slots=True)
 class RunByHand:
     """``kubectl create job --from``: a task is run now, whatever its schedule says."""
 
@@ -124,4 +188,16 @@ def reruns(
         time += round(chance.lognormal(f"again {form}", 11.0, 0.8) * MINUTE)
 
 
-__all__ = ["HAND", "RERUN", "RERUN_IDLE", "Ran", "RunByHand", "kept", "reruns", "since"]
+__all__ = [
+    "HAND",
+    "RERUN",
+    "RERUN_IDLE",
+    "SWITCHED",
+    "GoesOn",
+    "Ran",
+    "RunByHand",
+    "equipped",
+    "kept",
+    "reruns",
+    "since",
+]

@@ -434,13 +434,13 @@ def task(
     """A CronJob that is old, and of whose runs those are simulated that can be seen.
 
     A task that had run for months would cost as much as the rest of its world. So it is made switched off, and goes on
-    where the run before these is noted as its last.
+    where the run before these is noted as its last; of most nothing tells afterwards that they were ever off.
     """
     kind = chance.weighted("kind", {"nightly": 0.62, "hourly": 0.08, "weekly": 0.3})
     work = f"echo starting {name}; sleep {chance.between('seconds', 4, 70)}; "
     work += f'echo "error: {chance.choice("error", _ERRORS)}"; exit 1' if fails else f"echo {name} done"
     container = {"name": name, "image": BUSYBOX, "command": ["sh", "-c", work]}
-    pod = {"containers": [container], "restartPolicy": "Never"}
+    pod = tasks.equipped({"containers": [container], "restartPolicy": "Never"}, chance)
     template = {
         "spec": {"backoffLimit": 0, "template": {"metadata": {"labels": {"task": name}}, "spec": pod}}
     }
@@ -461,7 +461,8 @@ def task(
         started = max(started, tasks.since(spec, runs, span.present, chance))
         deeds.append(Deed(started, tasks.Ran(target)))
         switched = Change("cronjob", target, manager, (Step("/spec/suspend", True, False),))
-        deeds.append(Deed(started, Alter(switched)))
+        on = Alter(switched) if chance.yes("switched", tasks.SWITCHED) else tasks.GoesOn(target, tool)
+        deeds.append(Deed(started, on))
     latest = span.present - SETTLING
     share = tasks.RERUN_IDLE if suspended else tasks.RERUN
     again = tasks.reruns(target, chance.at("again"), started + MINUTE, latest, share)

@@ -6,6 +6,7 @@ from base64 import b64encode
 
 from sregym_env.kube.types import Manifest
 from sregym_env.runtime.chance import Chance
+from sregym_env.worlds.tenants.tasks import equipped
 from sregym_env.worlds.variation import words
 from sregym_env.worlds.variation.draft import Draft
 
@@ -69,6 +70,7 @@ def _task(name: str, namespace: str, chance: Chance) -> Manifest:
         "containers": [container],
         "restartPolicy": chance.choice("restart", ("Never", "OnFailure")),
     }
+    pod = equipped(pod, chance)
     template = {"metadata": {"labels": {"task": name}}, "spec": pod}
     spec: Manifest = {
         "schedule": chance.weighted("schedule", SCHEDULES),
