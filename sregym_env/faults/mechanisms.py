@@ -564,7 +564,6 @@ _ALL = (
         valued=("VALUE collector",),
         unlike=("collector unset = /2", "collector absent = /4"),
         kinds=("Deployment",),
-        kin=("wrong_variable",),
         through=("cpu_throttling", "wrong_variable", "missing_variable"),
     ),
     Mechanism(
