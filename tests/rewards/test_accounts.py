@@ -1,6 +1,6 @@
 """Accounts as engineers and models hand them in, of every fault: prose, post-mortems, headed lists, and the misdiagnoses that lie nearest.
 
-``accounts.jsonl`` has one a line, of the published application. They were written without a look at what the judge reads.
+``accounts.jsonl`` has one a line, of the published application. They were written before the judge was tried on them.
 """
 
 from __future__ import annotations
