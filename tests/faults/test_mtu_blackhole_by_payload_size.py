@@ -133,8 +133,8 @@ def test_interfaces_say_what_they_got(hit: EmbeddedWorld) -> None:
     assert "1480" in shown
 
 
-def test_curl_of_something_large_hangs_and_of_something_small_does_not(hit: EmbeddedWorld) -> None:
-    world = hit.fork()
+def _from_another_machine(world: EmbeddedWorld) -> str:
+    """A command line that runs curl on a machine that has no pod of the renewed front end."""
     _renew(world, "nginx-thrift")
     node = _pod(world, "nginx-thrift")[1]
     other = next(
@@ -143,7 +143,12 @@ def test_curl_of_something_large_hangs_and_of_something_small_does_not(hit: Embe
         if each["metadata"]["name"] != node and not each["spec"].get("taints")
     )
     pin = f'{{"spec":{{"nodeName":"{other}"}}}}'
-    run = f"kubectl run probe -n {NAMESPACE} --image=curlimages/curl --restart=Never -it --rm --overrides='{pin}' -- "
+    return f"kubectl run probe -n {NAMESPACE} --image=curlimages/curl --restart=Never -it --rm --overrides='{pin}' -- "
+
+
+def test_curl_of_something_large_hangs_and_of_something_small_does_not(hit: EmbeddedWorld) -> None:
+    world = hit.fork()
+    run = _from_another_machine(world)
     small = _typed(world, run + "curl -s -m 5 -o /dev/null -w '%{http_code}' http://nginx-thrift:8080/")
     assert "200" in small
     large = _typed(
@@ -277,15 +282,7 @@ def test_spans_tell_who_waits_in_vain_for_what_was_served(hit: EmbeddedWorld) ->
 
 def test_what_never_arrives_is_served_by_nobody(hit: EmbeddedWorld) -> None:
     world = hit.fork()
-    _renew(world, "nginx-thrift")
-    node = _pod(world, "nginx-thrift")[1]
-    other = next(
-        each["metadata"]["name"]
-        for each in world.cluster.list("nodes")
-        if each["metadata"]["name"] != node and not each["spec"].get("taints")
-    )
-    pin = f'{{"spec":{{"nodeName":"{other}"}}}}'
-    run = f"kubectl run probe -n {NAMESPACE} --image=curlimages/curl --restart=Never -it --rm --overrides='{pin}' -- "
+    run = _from_another_machine(world)
     sent = "curl -s -m 5 -o /dev/null -w '%{http_code}' -X POST -d "
     address = "http://nginx-thrift:8080/nowhere"
     assert "404" in _typed(world, f"{run}{sent}short {address}")

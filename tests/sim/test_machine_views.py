@@ -399,8 +399,8 @@ def test_who_enters_the_first_process_is_on_the_machine(world: EmbeddedWorld, wh
         assert _typed(world, f"{at}{line}").split()[:40] == _typed(world, f"ssh {NODE} {line}").split()[
             :40
         ] or ("crictl" in line)
-    _typed(world, f"{at}sh -c 'echo here > /root/told; sysctl -w net.netfilter.nf_conntrack_max=300000'")
-    told = _typed(world, f"ssh {NODE} 'cat /root/told; sysctl -n net.netfilter.nf_conntrack_max'")
+    _typed(world, f"{at}sh -c 'echo here > /var/tmp/told; sysctl -w net.netfilter.nf_conntrack_max=300000'")
+    told = _typed(world, f"ssh {NODE} 'cat /var/tmp/told; sysctl -n net.netfilter.nf_conntrack_max'")
     assert told.split() == ["here", "300000"]
 
 

@@ -270,7 +270,13 @@ Command = Callable[[Any, Sequence[str], str], ExecResult]
 
 
 class Program(Protocol):
-    """Stateless behaviour of one kind of executable."""
+    """Stateless behaviour of one kind of executable.
+
+    A few programs have more, which is looked for by its name where it is asked for: ``account``, the account that their images have
+    for them (:mod:`~sregym_env.sim.containers.accounts`); ``title`` and ``kin``, what they call themselves and whom they have
+    started (:mod:`~sregym_env.sim.programs.children`); ``entries`` and ``following``, files beside the image's and what their
+    commands go on to print (:mod:`~sregym_env.sim.programs.toolbox`).
+    """
 
     name: str
 
