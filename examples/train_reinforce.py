@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,8 +43,6 @@ FAMILIES = {
 
 VERBS = ("restart", "undo", "scale", "admit", "reselect", "retarget", "unpin")
 COMMAND_COST = 0.002
-NOT_PASSED = 0.3
-"""What a diagnosis that does not pass is worth to the learner, as a share of what it is paid."""
 
 Floats = NDArray[np.floating[Any]]
 
@@ -200,24 +198,11 @@ class Step:
     entry: int
 
 
-@dataclass(frozen=True)
-class Earned:
+class Earned(NamedTuple):
     """A return, and the part of it that is the diagnosis'."""
 
     total: float
     diagnosis: float
-    diagnosed: bool
-    """Whether the diagnosis passed."""
-
-    @property
-    def lesson(self) -> tuple[float, float]:
-        """What is learnt from, of the whole and of the diagnosis: one that does not pass is worth less than it is paid.
-
-        The judge pays two thirds for the right component with a wrong kind of cause, so that a learner who only maximises
-        its return is long content with that.
-        """
-        lost = 0.0 if self.diagnosed else (1.0 - NOT_PASSED) * self.diagnosis
-        return self.total - lost, self.diagnosis - lost
 
 
 @dataclass(frozen=True)
@@ -230,14 +215,14 @@ class Standard:
     @classmethod
     def of(cls, members: Sequence[Episode]) -> Standard:
         """A group's."""
-        lessons = np.array([each.earned.lesson for each in members])
+        parts = np.array([each.earned for each in members])
         # Where all did alike there is nothing to learn: no spread must not make much of nothing.
-        return cls(lessons.mean(axis=0), lessons.std(axis=0) + 0.05)
+        return cls(parts.mean(axis=0), parts.std(axis=0) + 0.05)
 
     def advantage(self, earned: Earned, *, diagnosis: bool) -> float:
         """How much better than its group a member did, in spreads."""
         place = int(diagnosis)
-        return float((earned.lesson[place] - self.means[place]) / self.spreads[place])
+        return float((earned[place] - self.means[place]) / self.spreads[place])
 
 
 @dataclass(frozen=True)
@@ -317,7 +302,7 @@ def _finished(
         observation, reward, terminated, truncated, info = view.step(np.int64(entry))
         total, over = total + reward, terminated or truncated
         names.append(info["choice"])
-    earned = Earned(total, info["reward_diagnosis"], bool(info["Diagnosis"]))
+    earned = Earned(total, info["reward_diagnosis"])
     return Episode(tuple(steps), earned, bool(info["is_success"]), tuple(names))
 
 

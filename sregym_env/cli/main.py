@@ -178,7 +178,7 @@ def shortcuts(
     policy: Annotated[list[str] | None, typer.Option(help="Only these policies.")] = None,
     group: Annotated[
         list[str] | None,
-        typer.Option(help="Only policies of these groups: blind, reading, diagnosis, combination."),
+        typer.Option(help="Only policies of these groups: blind, reading, diagnosis, combination, runbook."),
     ] = None,
     published: Annotated[
         bool, typer.Option("--published", help="In the published application, which never varies.")

@@ -162,7 +162,8 @@ def inject(
                 pastime = partial(_pass, cast(Changing, world), instances, changed) if patient else None
                 come[number] = befall(world, instance, draw, hurts, pastime)
         onsets = tuple(come[number] for number in range(len(instances)))
-        whole = Injected(world, _refreshed(baseline, world, changed), instances, onsets, before)
+        told = _told(_refreshed(baseline, world, changed), onsets)
+        whole = Injected(world, told, instances, onsets, before)
         return begin_noise(whole, problem, seed) if problem.noise_on else whole
     except SREGymError:
         # The one that failed has taken itself back.
@@ -224,6 +225,15 @@ def _refreshed(baseline: Baseline, world: World, changed: Sequence[ObjectKey]) -
         with suppress(StatusError):
             objects[key] = world.cluster.get(key[0], key[2], key[1] or None)
     return replace(baseline, objects={**baseline.objects, **objects})
+
+
+def _told(baseline: Baseline, onsets: Sequence[Onset]) -> Baseline:
+    """A baseline in which what is faulty has what was changed of it innocently, and is otherwise as it was."""
+    objects = dict(baseline.objects)
+    for change in (each for onset in onsets for each in onset.tried):
+        key = (change.target.resource, change.target.namespace or "", change.target.name)
+        objects[key] = change.later(objects[key])
+    return replace(baseline, objects=objects)
 
 
 def _healthy(

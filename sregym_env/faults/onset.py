@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 from sregym_env.cluster import apply as edits_apply
 from sregym_env.cluster.api import Cluster, World
@@ -48,8 +48,12 @@ from sregym_env.worlds.changes import (
     NODE_KEEPERS,
     SCALERS,
     SYSTEM_KEEPERS,
+    Change,
+    Changing,
     delivered_again,
     delivery,
+    drawn,
+    happen,
     manager_of,
     rescale,
     same_hand,
@@ -88,6 +92,13 @@ RETRIED = 0.88
 """How often somebody has restarted or rolled the faulty workload once more before anybody is called, so that the
 revision before the last one is as faulty as the last."""
 
+OTHERWISE = 0.5
+"""How often something else of the workload is changed by that, which neither harms nor helps: the next build, another setting. Who
+looks for what was delivered twice, or for the latest that differs, does not look for what is wrong."""
+
+TRIED = ("image", "env", "template")
+"""Kinds of changes that are tried."""
+
 PRUNING = 3.0
 """Seconds from a delivery without an object to its deletion."""
 
@@ -106,6 +117,8 @@ class Onset:
     """What :meth:`FaultInstance.heal` needs."""
     undoable: tuple[ObjectRef, ...] = ()
     """Workloads whose revision before the last one is sound: ``kubectl rollout undo`` is a repair."""
+    tried: tuple[Change, ...] = ()
+    """What was changed besides of what is faulty by who tried again: innocent, and declared."""
 
 
 def remedies(instance: FaultInstance, onset: Onset) -> tuple[tuple[str, ...], ...]:
@@ -150,6 +163,7 @@ def befall(
     world = instance.seen(world)
     authors = Authors(world, chance.at("author"))
     changes: list[Undo] = []
+    tried: list[Change] = []
     try:
         if instance.fault.earlier:
             _make(world, instance.fault.earlier, authors, changes)
@@ -165,15 +179,15 @@ def befall(
         again = bool(sound) and pastime is not None and chance.yes("retried", RETRIED)
         # What has been brought about by something that passed would be over with a new revision: that comes before.
         if again and instance.transient:
-            sound = _retried(world, sound, chance, authors)
+            tried += _retried(world, sound, chance, authors, instance)
         if not hurts(max(FIRST_LOOK, instance.fault.recurs)):
             _wait_for_trouble(world, instance, chance, hurts, pastime)
         if again and not instance.transient:
-            sound = _retried(world, sound, chance, authors)
+            tried += _retried(world, sound, chance, authors, instance)
     except SREGymError:
         instance.heal(world, changes)
         raise
-    return Onset(tuple(changes), sound)
+    return Onset(tuple(changes), () if again else sound, tuple(tried))
 
 
 def serve_on(world: World, instance: FaultInstance) -> bool:
@@ -194,13 +208,45 @@ def serve_on(world: World, instance: FaultInstance) -> bool:
 
 
 def _retried(
-    world: World, targets: Sequence[ObjectRef], chance: Chance, authors: Authors
-) -> tuple[ObjectRef, ...]:
-    """Somebody tries again: one more revision of each. Returns those whose revision before the last is sound: none."""
+    world: World, targets: Sequence[ObjectRef], chance: Chance, authors: Authors, instance: FaultInstance
+) -> Iterator[Change]:
+    """Somebody tries again: one more revision of each. What they change besides."""
     world.advance(chance.uniform("retried.after", 20.0, 240.0))
     for target in targets:
-        _rolled_again(world, target, chance.at("again", target.name), authors)
-    return ()
+        own = chance.at("again", target.name)
+        other = (
+            _other(world, target, own.at("otherwise"), instance) if own.yes("otherwise", OTHERWISE) else None
+        )
+        if other is None:
+            _rolled_again(world, target, own, authors)
+        else:
+            yield happen(cast(Changing, world), other)
+
+
+def _other(world: World, target: ObjectRef, chance: Chance, instance: FaultInstance) -> Change | None:
+    """An innocent change of a faulty workload's pods that leaves alone what the fault has changed of them, if one is found."""
+    found = drawn(world.app, chance, components=(target.name,), kinds=TRIED)
+    if found is None or not found.rolls or found.target != target:
+        return None
+    faulty = [_area(path) for edit in instance.fault.edits for path in _paths(edit, target)]
+    mine = [_area(step.path) for step in found.steps]
+    met = any(one[: len(other)] == other[: len(one)] for one in mine for other in faulty)
+    return None if met else found
+
+
+def _paths(edit: Edit, target: ObjectRef) -> Iterator[str]:
+    """The fields of an object that an edit changes."""
+    match edit:
+        case Rollout(target=edited, changes=changes) | Redeploy(target=edited, changes=changes):
+            yield from changes if edited == target else ()
+        case JsonPatch(target=edited, path=path) | Substitute(target=edited, path=path) if edited == target:
+            yield path
+
+
+def _area(path: str) -> tuple[str, ...]:
+    """The part of an object that a JSON pointer is about: of a pod template a field of the pod, or of a container."""
+    parts = tuple(path.split("/")[1:])
+    return parts[:6] if parts[3:4] in (("containers",), ("initContainers",)) else parts[:4]
 
 
 def _mature(world: World, instance: FaultInstance, chance: Chance, pastime: Pastime | None) -> None:

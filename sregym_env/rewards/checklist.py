@@ -32,6 +32,8 @@ class Checklist:
 
     version: str
     threshold: float
+    place: float
+    """What a diagnosis that does not pass keeps of the first dimension, as a share."""
     questions: tuple[Question, ...]
 
 
@@ -88,7 +90,9 @@ def checklist() -> Checklist:
         for dimension in document["dimensions"]
         for question in dimension["questions"]
     )
-    return Checklist(str(document["version"]), float(document["threshold"]), questions)
+    return Checklist(
+        str(document["version"]), float(document["threshold"]), float(document["place"]), questions
+    )
 
 
 @lru_cache(maxsize=1)
@@ -113,7 +117,7 @@ def grade(answers: Iterable[Answer], located: float = 1.0) -> Grade:
         return Grade(ordered, score, True)
     first = listed.questions[0].dimension
     place = sum(question.weight for question, answer in pairs if answer.yes and question.dimension == first)
-    return Grade(ordered, round(place * located, 4), False)
+    return Grade(ordered, round(place * listed.place * located, 4), False)
 
 
 def all_or_none(right: bool, evidence: str) -> Grade:

@@ -57,7 +57,7 @@ class RewardRule:
     preset: Preset = "composite"
     mitigation: float = 0.6
     diagnosis: float = 0.4
-    unexplained: float = 0.5
+    unexplained: float = 0.3
     """What a repair keeps of its worth, 0 to 1, in an episode that asks for a diagnosis as well, where that does not pass: who
     takes back whatever is not well repairs three incidents of ten (docs/shortcuts.md), and has understood none."""
     changed_cost: float = 0.02

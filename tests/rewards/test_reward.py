@@ -30,7 +30,7 @@ BROKEN = judged(journeys=True, endpoints=True, inventory=False)
     ("preset", "stage", "verdict", "yes", "value", "success"),
     [
         ("composite", "e2e", CURED, 9, 1.0, True),
-        ("composite", "e2e", CURED, 0, 0.3, False),
+        ("composite", "e2e", CURED, 0, 0.18, False),
         ({"unexplained": 1}, "e2e", CURED, 0, 0.6, False),
         ({"unexplained": 0}, "e2e", CURED, None, 0.0, False),
         ("composite", "e2e", SICK, 9, 0.4, False),
@@ -44,7 +44,7 @@ BROKEN = judged(journeys=True, endpoints=True, inventory=False)
         ("graded", "e2e", CURED, 9, 1.0, True),
         ("graded", "e2e", SICK, 9, 0.4, False),
         ("graded", "e2e", HALF, 9, 0.7, False),
-        ("graded", "e2e", HALF, 0, 0.15, False),
+        ("graded", "e2e", HALF, 0, 0.09, False),
         ("graded", "e2e", BROKEN, 9, 0.4, False),
     ],
 )

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from difflib import get_close_matches
 
 from sregym_env.errors import UsageError
-from sregym_env.rollouts.shortcuts import blind, diagnoses, repairs
+from sregym_env.rollouts.shortcuts import blind, diagnoses, differences, repairs
 from sregym_env.rollouts.shortcuts.cues import CUES, Cue, blame, by_name
 from sregym_env.rollouts.shortcuts.shortcut import SETTLE, Group, Knowledge, Script, Shortcut
 
@@ -120,6 +120,20 @@ _RECENT = "stands_out"
 
 _BLAMING = ("stands_out", "latest_write", "newest_replica_set", "not_ready")
 """Figures that combinations go by."""
+
+
+_COMPARING = (
+    (differences.REDELIVERED, differences.closed, "closed"),
+    (differences.DIFFERING, differences.closed, "closed"),
+    (differences.DIFFERING, differences.sentence, "sentence"),
+)
+"""Who compares revisions: whom they blame and how they tell it."""
+
+_HOW = {
+    "guessed": f"`{differences.GUESS}`, whatever it is",
+    "closed": "the kind of cause that mostly changes such a field",
+    "sentence": "a sentence of what differs",
+}
 
 
 def _one(
@@ -240,6 +254,26 @@ def _combinations() -> Iterator[Shortcut]:
             "combination",
             f"`{cue}`, stuffed, then the named object alone is cleaned",
             _one(by_name(cue), repairs.cleaned, diagnoses.stuffed),
+        )
+    unavailable = by_name("unavailable")
+    yield _shortcut(
+        "unavailable+guessed+rollback",
+        "combination",
+        f"the first that is unavailable, told as {_HOW['guessed']}, then rollback for everything",
+        _all(unavailable, differences.guessed, repairs.roll_back_the_unavailable),
+    )
+    yield _shortcut(
+        "runbook",
+        "runbook",
+        f"the first that is unavailable, told as {_HOW['closed']} since it was last well, then rollback for everything",
+        _all(unavailable, differences.closed_since, repairs.roll_back_the_unavailable),
+    )
+    for compared, telling, how in _COMPARING:
+        yield _shortcut(
+            f"{compared.name}+{how}+undone",
+            "combination",
+            f"`{compared.name}`, told as {_HOW[how]}, and back to the last other revision",
+            _one(compared, differences.undone, telling),
         )
 
 

@@ -98,6 +98,12 @@ CUES = (
         f"| .[] | {_OWN}",
     ),
     Cue(
+        "unavailable",
+        "deployments,statefulsets",
+        ".items[] | select((.spec.replicas // 1) > 0 and (.status.availableReplicas // 0) < (.spec.replicas // 1)) "
+        '| "\\(.kind) \\(.metadata.name)"',
+    ),
+    Cue(
         "most_warnings",
         "events",
         '.items | map(select(.type == "Warning")) | map({o: ((.involvedObject.kind) as $kind | .involvedObject.name '

@@ -75,10 +75,12 @@ LIMITS = (
     Limit("with observation", "repaired", lambda s: s.group == "reading", repaired, 0.35, "reported"),
     Limit("words alone", "mean reward", lambda s: s.group == "diagnosis", reward, 0.1, "enforced"),
     Limit("combinations", "mean reward", lambda s: s.group == "combination", reward, 0.1, "enforced"),
+    Limit("a runbook", "mean reward", lambda s: s.group == "runbook", reward, 0.25, "reported"),
 )
 """Without observation nothing is known, so a policy that repairs has met a world that never varies. Undoing helps where
 it is the right repair. Acting on recency is evidence, which may be right as often as recency is (35 %); what pays for
-words and combinations is decided by grading."""
+words and combinations is decided by grading. Who compares what is not well with what it was has looked, and may be paid
+for the incidents that need no more than that."""
 
 
 @dataclass(frozen=True, slots=True)

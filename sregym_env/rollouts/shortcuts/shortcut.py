@@ -9,11 +9,12 @@ from typing import Literal
 from sregym_env.cluster.app import App
 from sregym_env.kube.types import Manifest
 
-Group = Literal["blind", "reading", "diagnosis", "combination"]
+Group = Literal["blind", "reading", "diagnosis", "combination", "runbook"]
 """``blind``: what is printed changes nothing about what it does; ``reading``: it acts on figures that it reads, and
-repairs; ``diagnosis``: it hands in words and repairs nothing; ``combination``: all of that together."""
+repairs; ``diagnosis``: it hands in words and repairs nothing; ``combination``: all of that together; ``runbook``: it compares what is not well with what
+that was, and says which kind of cause mostly changes such a field: the least that deserves to be called looking."""
 
-GROUPS: tuple[Group, ...] = ("blind", "reading", "diagnosis", "combination")
+GROUPS: tuple[Group, ...] = ("blind", "reading", "diagnosis", "combination", "runbook")
 
 Script = Generator[str, str, None]
 """Command lines; what each printed comes back. The repair is handed in when it ends."""
