@@ -17,7 +17,7 @@ from sregym_env.faults.revisions import revision
 def liveness_probe_misconfiguration(
     target: ComponentTarget,
     probe: dict[str, Any] = drawn(failing_probe(impatient=True), published=published_probe),
-    grace: int = drawn(one_of(-1, -1, 1, 2, 5, 10), published=0),
+    grace: int = drawn(one_of(-1, -1, 5, 10), published=0),
 ) -> Fault:
     """The liveness probe asks for something that the program does not serve: the kubelet kills the container over and over.
 

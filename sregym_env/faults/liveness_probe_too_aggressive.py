@@ -67,7 +67,7 @@ def _takes_its_time(target: ComponentTarget) -> bool:
 def liveness_probe_too_aggressive(
     target: ComponentTarget,
     probe: dict[str, Any] = drawn(impatient_probe, published=published_impatience),
-    grace: int = drawn(one_of(-1, -1, 1, 2, 5, 10), published=0),
+    grace: int = drawn(one_of(-1, -1, 5, 10), published=0),
 ) -> Fault:
     """The liveness probe asks the right thing too soon: the kubelet kills the container before its program has started.
 

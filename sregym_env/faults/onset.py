@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import partial, reduce
 from typing import Any, cast
 
 from sregym_env.cluster import apply as edits_apply
@@ -53,6 +53,7 @@ from sregym_env.worlds.changes import (
     delivered_again,
     delivery,
     drawn,
+    filled_in,
     happen,
     manager_of,
     rescale,
@@ -187,7 +188,8 @@ def befall(
     except SREGymError:
         instance.heal(world, changes)
         raise
-    return Onset(tuple(changes), () if again else sound, tuple(tried))
+    kept = [_kept(world.cluster, change, tried) for change in changes]
+    return Onset(tuple(kept), () if again else sound, tuple(tried))
 
 
 def serve_on(world: World, instance: FaultInstance) -> bool:
@@ -220,7 +222,16 @@ def _retried(
         if other is None:
             _rolled_again(world, target, own, authors)
         else:
-            yield happen(cast(Changing, world), other)
+            yield filled_in(world.cluster, happen(cast(Changing, world), other))
+
+
+def _kept(cluster: Cluster, undo: Undo, tried: Sequence[Change]) -> Undo:
+    """What takes an edit back, and leaves alone what was changed innocently of the same object since."""
+    if isinstance(undo, edits_apply.Restore):
+        target = edits_apply.ref(undo.manifest, cluster.registry)
+        mine = [change for change in tried if change.target == target]
+        return edits_apply.Restore(reduce(lambda known, change: change.later(known), mine, undo.manifest))
+    return undo
 
 
 def _other(world: World, target: ObjectRef, chance: Chance, instance: FaultInstance) -> Change | None:

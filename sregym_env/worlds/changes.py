@@ -204,6 +204,12 @@ def happen(world: Changing, change: Change) -> Change:
     return made
 
 
+def filled_in(cluster: Cluster, change: Change) -> Change:
+    """A change that has just been made, with what the server has filled into its values."""
+    live = cluster.get(change.target.resource, change.target.name, change.target.namespace)
+    return replace(change, steps=tuple(replace(s, after=_value(live, s.path)) for s in change.steps))
+
+
 def happen_at_once(world: Changing, several: Sequence[Change]) -> None:
     """Make changes of objects that are declared, each of one of its own."""
     made = {change.target: change.make(world) for change in several}

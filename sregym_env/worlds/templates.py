@@ -418,7 +418,7 @@ def _ended(pods: Pods) -> Fields | None:
             return None
         seconds = chance.choice("seconds", (2, 3, 5))
         return {pods.own("lifecycle"): {"preStop": {"sleep": {"seconds": seconds}}}}
-    others = [each for each in (15, 20, 45, 60, 90) if each != known]
+    others = [each for each in (5, 10, 15, 20, 45, 60, 90) if each != known]
     return {("spec", "terminationGracePeriodSeconds"): chance.choice("grace", others)}
 
 

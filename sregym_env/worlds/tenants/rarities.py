@@ -159,7 +159,7 @@ def _policy(place: Place, chance: Chance) -> Story:
         return Story()
     asked = chance.choice("asked", tuple(place.spaces))
     name, webhook = chance.choice("policy", _POLICIES)
-    space, by = "default", chance.weighted("by", BY)
+    space, by = chance.choice("space", ("default", "kube-system")), chance.weighted("by", BY)
     secret = ObjectRef("secrets", f"{name}-tls", space)
     host = f"{name}.{space}.svc"
     kind, path = chance.choice("kind", (("Validating", "/pods"), ("Mutating", "/mutating-pods")))

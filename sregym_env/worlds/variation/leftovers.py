@@ -71,12 +71,16 @@ def _task(name: str, namespace: str, chance: Chance) -> Manifest:
         "restartPolicy": chance.choice("restart", ("Never", "OnFailure")),
     }
     pod = equipped(pod, chance)
-    template = {"metadata": {"labels": {"task": name}}, "spec": pod}
+    labels = {"task": name}
+    template = {"metadata": {"labels": labels}, "spec": pod}
+    job: Manifest = {"spec": {"backoffLimit": 1, "template": template}}
+    if chance.yes("labelled", 0.4):
+        job["metadata"] = {"labels": labels}
     spec: Manifest = {
         "schedule": chance.weighted("schedule", SCHEDULES),
         "concurrencyPolicy": chance.choice("concurrency", ("Forbid", "Replace", "Allow")),
         "successfulJobsHistoryLimit": chance.choice("kept", (1, 2, 3)),
-        "jobTemplate": {"spec": {"backoffLimit": 1, "template": template}},
+        "jobTemplate": job,
     }
     if chance.yes("suspended", 0.12):
         spec["suspend"] = True

@@ -12,7 +12,7 @@ REPLICAS = {1: 0.52, 2: 0.27, 3: 0.17, 4: 0.04}
 HISTORY = {10: 0.65, 3: 0.12, 5: 0.08, 2: 0.08, 25: 0.07}
 """``revisionHistoryLimit``. One revision is kept by nobody here: a rollback would find nothing to go back to."""
 
-GRACE = {None: 0.6, 10: 0.1, 20: 0.08, 45: 0.1, 60: 0.12}
+GRACE = {None: 0.56, 5: 0.05, 10: 0.12, 20: 0.07, 45: 0.09, 60: 0.11}
 """``terminationGracePeriodSeconds``; None for the default."""
 
 READY_SECONDS = {0: 0.75, 3: 0.1, 5: 0.1, 10: 0.05}

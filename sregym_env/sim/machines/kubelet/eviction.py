@@ -32,6 +32,10 @@ CRITICAL = 2_000_000_000
 """The priority of what a cluster cannot do without (``SystemCriticalPriority``)."""
 
 
+_AGAIN = "node.pressure.look"
+"""``world.memory`` key of when kubelets look again while something is short."""
+
+
 def look(world: SimWorld) -> None:
     """Evict one pod from every node that is short of memory, disk or processes, and keep the pressure conditions."""
     spooling.look(world)
@@ -61,7 +65,8 @@ def look(world: SimWorld) -> None:
             again = _look_at_processes(world, name) or again
     _check_empty_dirs(world)
     if again:
-        world.after(MONITOR, "kubelet.look")
+        # Changes have it look in between: however often, it comes back once an interval.
+        _look_at(world, _AGAIN, MONITOR)
 
 
 def _look_at_disk(world: SimWorld, name: str) -> bool:
