@@ -11,7 +11,7 @@ import pytest
 
 from sregym_env import apps
 from sregym_env.cluster.api import World
-from sregym_env.cluster.apply import ref
+from sregym_env.cluster.apply import changed, ref
 from sregym_env.cluster.edits import (
     Create,
     Delete,
@@ -29,6 +29,7 @@ from sregym_env.faults.onset import befall
 from sregym_env.faults.registry import declaration
 from sregym_env.kube.types import Manifest
 from sregym_env.rewards.baseline import protected_objects
+from sregym_env.rewards.objects import desired
 from sregym_env.runtime.chance import Chance
 from sregym_env.sim.embedded import EmbeddedWorld
 from sregym_env.worlds import changes, lastapplied
@@ -209,6 +210,49 @@ def test_what_was_applied_last_follows_a_fault_that_is_applied_and_no_other(
             # To apply what is remembered changes nothing.
             again = lastapplied.reapplied(live, APPLY, lambda known: known)
             assert again == live
+
+
+@pytest.mark.parametrize(
+    ("fault", "target"),
+    [("incorrect_image", "search"), ("wrong_binary", "geo"), ("missing_secret", "rate")],
+)
+def test_who_tries_again_changes_something_else_of_it_and_that_stays(
+    fault: str, target: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(onset, "RETRIED", 1.0)
+    monkeypatch.setattr(onset, "OTHERWISE", 1.0)
+    tried = set()
+    for number in range(6):
+        world = ground().fork()
+        instance = bound(world, fault, target)
+        edits = [edit for edit in instance.fault.edits if isinstance(edit, Rollout)]
+        before = desired_of(world)
+
+        def hurts(seconds: float, world: EmbeddedWorld = world) -> bool:
+            world.advance(LOOK)
+            return True
+
+        def pastime(seconds: float, chance: Chance, world: EmbeddedWorld = world) -> None:
+            world.advance(LOOK)
+
+        came = befall(world, instance, Chance(("tried", number)), hurts, pastime)
+        assert not came.undoable
+        for change in came.tried:
+            tried.add(change.kind)
+            key = (change.target.resource, change.target.namespace or "", change.target.name)
+            assert change.later(world.cluster.get(*key[::2], key[1])) == world.cluster.get(*key[::2], key[1])
+            before[key] = desired(change.later(written(ground())[key]))
+        for edit in edits:
+            live = world.cluster.get(edit.target.resource, edit.target.name, edit.target.namespace)
+            assert changed(live, edit.changes)["spec"] == live["spec"], "the fault is still there"
+        instance.heal(world, came.changes)
+        assert desired_of(world) == before
+    assert tried >= {"template"}
+
+
+def desired_of(world: World) -> dict[Key, Manifest]:
+    """What people want of every object."""
+    return {key: desired(obj) for key, obj in protected_objects(world)}
 
 
 def test_what_is_not_the_applications_is_created_by_who_can_create() -> None:

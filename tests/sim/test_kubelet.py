@@ -537,6 +537,12 @@ def test_memory_pressure_evicts_the_greediest_pod(behaviour: Behaviour) -> None:
     node = world.store.get("nodes", "", "sre-worker")
     assert node is not None
     assert condition(node, "MemoryPressure")["status"] == "True"
+    # However much happens meanwhile, kubelets look again once an interval for that.
+    for number in range(20):
+        create(world, pod(f"more-{number}", nodeName="sre-worker"))
+        world.advance(2)
+    again = [event for event in world.queue if event.kind == "kubelet.look"]
+    assert len(again) <= 2
     world.advance(400)
     node = world.store.get("nodes", "", "sre-worker")
     assert node is not None
