@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import count as count_from
 from typing import Any
 
 from rich.console import Console
@@ -38,15 +39,24 @@ def matrix(reports: Sequence[Report]) -> list[dict[str, Any]]:
     ]
 
 
+TOLD_EVERY = 100
+"""Pairs after which a log is told how far it is."""
+
+
 @contextmanager
 def watching() -> Iterator[Callable[[Report, int], None]]:
-    """How far it is, on the standard error: a bar on a terminal, and every line that fails as soon as it is known."""
+    """How far it is, on the standard error: a bar on a terminal, a line now and then in a log, and every line that fails as soon
+    as it is known."""
     console = Console(stderr=True)
+    count = count_from(1)
     with Progress(console=console, disable=not console.is_terminal) as progress:
         task = progress.add_task("pairs", total=None)
 
         def watch(report: Report, total: int) -> None:
             progress.update(task, total=total, advance=1)
+            done = next(count)
+            if not console.is_terminal and done % TOLD_EVERY == 0:
+                console.print(f"{done} of {total} pairs")
             for line in report.lines:
                 if not line.passed:
                     console.print(_failure(report, line), soft_wrap=True)
