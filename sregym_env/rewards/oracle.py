@@ -28,7 +28,7 @@ from sregym_env.rewards.doings import added, doings
 from sregym_env.rewards.objects import Objects
 from sregym_env.rewards.verdict import NO_HARM, Check, Verdict, conclude
 
-NOISY_ATTEMPTS = 3
+NOISY_ATTEMPTS = 6
 """How often the oracle looks again for a quiet moment where transient disturbances come and go."""
 
 UNREST_SECONDS = 300.0
