@@ -20,7 +20,7 @@ from sregym_env.sim.bringup.plan import cluster_of
 from sregym_env.sim.bringup.renewal import Renewal, prepared
 from sregym_env.sim.embedded import EmbeddedWorld
 from sregym_env.sim.world.alike import made_one
-from sregym_env.worlds import present
+from sregym_env.worlds import kept, present
 from sregym_env.worlds.clusters import ENOUGH_CPU, ENOUGH_MEMORY, drawn_cluster
 from sregym_env.worlds.nameserver import drawn_zone
 from sregym_env.worlds.past import live
@@ -88,9 +88,20 @@ def _base(app: App, number: int) -> _Base:
     known = _bases.get((app.name, number))
     # Another application may have the same name.
     if known is None or known.app is not app:
-        known = _bases[(app.name, number)] = _prepared(app, number, None)
+        known = _bases[(app.name, number)] = _found(app, number)
         garbage.keep()
     return known
+
+
+def _found(app: App, number: int) -> _Base:
+    """A base world that another process has kept, or a new one."""
+    with garbage.deferred():
+        renewal = kept.read(app, number)
+    if renewal is not None:
+        return _Base(app, renewal)
+    made = _prepared(app, number, None)
+    kept.write(app, number, made.renewal)
+    return made
 
 
 def _prepared(app: App, number: int, present: int | None) -> _Base:

@@ -15,6 +15,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import sregym_env
+from sregym_env.worlds.kept import MADE_BY
 
 _QUICK_HELP = "`sregym --help` is there at once: what a command needs takes eight times as long to import"
 _CERTIFICATES = (
@@ -219,3 +220,16 @@ def test_hidden_cycles_are_found(tmp_path: Path) -> None:
         "  pack.middle imports pack.low (line 3)",
         "  pack.low imports pack.deep (line 3, in thing())",
     ]
+
+
+def test_what_is_kept_of_worlds_belongs_to_all_that_makes_them() -> None:
+    """A change of anything that a base world follows from makes files on disk those of other sources."""
+    met: set[str] = set()
+    open_ = ["sregym_env.worlds.lived", "sregym_env.apps"]
+    while open_:
+        name = open_.pop()
+        if name not in met:
+            met.add(name)
+            open_ += [each.target for each in graph().get(name, ())]
+    parts = {name.split(".")[1] for name in met if name.startswith("sregym_env.")}
+    assert parts <= {part.removesuffix(".py") for part in MADE_BY}, sorted(parts)

@@ -93,6 +93,8 @@ REMEMBERED = {
     "tls._unsigned", "tls.facts",
     # What a text says, whatever it is compared with.
     "case._implied", "free_text._read", "names._found",
+    # A folder of this machine's, which is there.
+    "kept._folder",
     # Files that servers read at their start, which nobody changes.
     "yaml_files.document",
 }  # fmt: skip

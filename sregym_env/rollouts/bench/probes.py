@@ -7,12 +7,14 @@ the environment as any caller does, so that they also run on the code of another
 from __future__ import annotations
 
 import gc
+import os
 import pickle
 import subprocess
 import sys
 import tracemalloc
 import zlib
 from collections.abc import Callable, Iterator
+from tempfile import TemporaryDirectory
 from time import process_time
 from typing import Any
 
@@ -118,15 +120,28 @@ def first_base(app: str = APP) -> Iterator[float]:
         yield _in_fresh_process(_IMPORTS.format(app=app), "lived.base_world(app, 0)")
 
 
+def kept_base(app: str = APP) -> Iterator[float]:
+    """A base world that another process has made and kept on disk, the first in a process."""
+    with TemporaryDirectory() as folder:
+        for number in range(6):
+            taken = _in_fresh_process(_IMPORTS.format(app=app), "lived.base_world(app, 0)", folder)
+            if number:
+                yield taken
+
+
 _IMPORTS = (
     "from sregym_env import apps; from sregym_env.worlds import lived; from sregym_env.sim.bringup import deploy; "
     "import sregym_env.shell.shell; app = apps.app({app!r})"
 )
 
 
-def _in_fresh_process(before: str, timed: str) -> float:
+def _in_fresh_process(before: str, timed: str, folder: str = "") -> float:
+    """Seconds of CPU of a line in a process of its own, where base worlds are kept in a ``folder``."""
     code = f"{before}\nfrom time import process_time as t; a = t()\n{timed}\nprint(t() - a)"
-    answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    environment = {**os.environ, "SREGYM_CACHE": folder}
+    answer = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment
+    )
     return float(answer.stdout)
 
 
@@ -349,6 +364,7 @@ PROBES: dict[str, Probe] = {
     "import": import_,
     "first_deploy": first_deploy,
     "first_base": first_base,
+    "kept_base": kept_base,
     "reset": reset,
     "member": member,
     "read": read,

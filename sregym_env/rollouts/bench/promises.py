@@ -144,6 +144,7 @@ PROMISES = (
     Promise(
         "first_base", "first base world in a process: deployed, and its past lived through", "ms", 100, 300
     ),
+    Promise("kept_base", "the same, read from the folder in SREGYM_CACHE", "ms", 50, 200),
     Promise("reset", "reset of an unseen (problem, seed), over all faults", "ms", 15, 40),
     Promise("member", "reset of a further member of a group", "ms", 0.1, 1),
     Promise("read", "read action", "ms", 0.2, 2),

@@ -6,6 +6,7 @@ in which these strings, and everything shared, stand as persistent ids.
 
 from __future__ import annotations
 
+import copyreg
 import pickle
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from copyreg import dispatch_table
@@ -318,11 +319,26 @@ def _constructed(kind: Hashable) -> tuple[str, ...]:
     return names if slots is None or slots == names else ()
 
 
+class _Blank(type):
+    """What classes are that stand in for others: no module has a name for them, so a pickle says whom they stand in for."""
+
+    of: type
+
+
 @cache
 def _blank(kind: Hashable) -> type:
     """A class whose instances have the same room for fields, and which lets everybody set them."""
     space = {"__slots__": kind.__slots__} if hasattr(kind, "__slots__") else {}
-    return type("Blank", (), space)
+    made = _Blank("Blank", (), space)
+    made.of = kind  # type: ignore[assignment]
+    return made
+
+
+def _by_whom(blank: _Blank) -> tuple[Any, ...]:
+    return _blank, (blank.of,)
+
+
+copyreg.pickle(_Blank, _by_whom)
 
 
 def _rebuilt(
