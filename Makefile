@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+# Base worlds that one process has made are read by the others.
+export SREGYM_CACHE ?= $(CURDIR)/.worlds
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test thorough ray check format bench validate sample shortcuts compat parity hostile prometheus helm fuzz soak adapters trl exports rllib clean
@@ -43,7 +45,7 @@ format: $(READY)  ## Format the code and sort the imports.
 	$(BIN)/ruff check --fix .
 
 bench: $(READY)  ## Measure what the README promises.
-	$(BIN)/sregym bench
+	SREGYM_CACHE= $(BIN)/sregym bench
 
 validate: $(READY)  ## Check every (fault, target) pair of every application.
 	$(BIN)/sregym validate --jobs 2
@@ -116,4 +118,4 @@ rllib:  ## Train PPO with RLlib for a few iterations (5 minutes, 1.5 GB with tor
 	$(ADAPTERS)/rllib/bin/python examples/09_rllib.py
 
 clean:  ## Remove the virtual environment and every cache.
-	rm -rf $(VENV) $(OVERLAYS) $(ADAPTERS) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache build dist
+	rm -rf $(VENV) .worlds $(OVERLAYS) $(ADAPTERS) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache build dist
