@@ -162,8 +162,8 @@ def inject(
                 pastime = partial(_pass, cast(Changing, world), instances, changed) if patient else None
                 come[number] = befall(world, instance, draw, hurts, pastime)
         onsets = tuple(come[number] for number in range(len(instances)))
-        told = _told(_refreshed(baseline, world, changed), onsets)
-        whole = Injected(world, told, instances, onsets, before)
+        refreshed = _with_tried(_refreshed(baseline, world, changed), onsets)
+        whole = Injected(world, refreshed, instances, onsets, before)
         return begin_noise(whole, problem, seed) if problem.noise_on else whole
     except SREGymError:
         # The one that failed has taken itself back.
@@ -227,7 +227,7 @@ def _refreshed(baseline: Baseline, world: World, changed: Sequence[ObjectKey]) -
     return replace(baseline, objects={**baseline.objects, **objects})
 
 
-def _told(baseline: Baseline, onsets: Sequence[Onset]) -> Baseline:
+def _with_tried(baseline: Baseline, onsets: Sequence[Onset]) -> Baseline:
     """A baseline in which what is faulty has what was changed of it innocently, and is otherwise as it was."""
     objects = dict(baseline.objects)
     for change in (each for onset in onsets for each in onset.tried):

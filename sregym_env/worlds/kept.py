@@ -98,10 +98,11 @@ def _folder(named: str) -> Path:
         raise UsageError(
             f"{VARIABLE}={named}: {error.strerror}; name a folder that can be written, or unset it"
         ) from error
-    if os.name == "posix" and (status.st_uid != os.geteuid() or status.st_mode & 0o022):
-        raise UsageError(
-            f"{VARIABLE}={named}: others can write to {folder}, and what is read there is run; name a folder of your own"
-        )
+    for path, known in ((folder, status), (folder.parent, folder.parent.stat())):
+        if os.name == "posix" and (known.st_uid not in (0, os.geteuid()) or known.st_mode & 0o022):
+            raise UsageError(
+                f"{VARIABLE}={named}: others can write to {path}, and what is read there is run; name a folder of your own"
+            )
     return folder
 
 
