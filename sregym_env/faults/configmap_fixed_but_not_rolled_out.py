@@ -225,7 +225,12 @@ def _written(target: ComponentTarget) -> Iterator[Setting]:
         text = _files(target, file).get(file, "")
         if not file.endswith(".json") or not text:
             continue
-        for path, value in _leaves(orjson.loads(text)):
+        try:
+            document = orjson.loads(text)
+        except orjson.JSONDecodeError:
+            # Not every file that is called so is one: some mounted by the way are nobody's settings.
+            continue
+        for path, value in _leaves(document):
             host, _, port = value.partition(":")
             for each in needed:
                 if host and host in (each.host, each.on) and (not port or port.isdigit()):

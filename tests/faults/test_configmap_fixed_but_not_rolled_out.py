@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import json
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -68,6 +70,27 @@ def test_only_one_setting_differs_between_what_runs_and_what_is_newest(every_inv
         assert [key for key in first if first[key] != new[key]] == [differing]
         assert facts["retired"] in first[differing]
         assert len(new) == len(first) + 1
+
+
+def test_a_file_that_is_only_called_json_is_nobodys_settings(every_inventory: Inventory) -> None:
+    """As those are that teams mount by the way."""
+    declared = dict(every_inventory.declared)
+    for key, manifest in every_inventory.declared.items():
+        if key[0] != "deployments.apps":
+            continue
+        notes = copy.deepcopy(manifest)
+        pod = notes["spec"]["template"]["spec"]
+        pod["volumes"] = [*(pod.get("volumes") or ()), {"name": "notes", "configMap": {"name": "notes"}}]
+        own = pod["containers"][0]
+        mount = {"name": "notes", "mountPath": "/srv/notes"}
+        own["volumeMounts"] = [*(own.get("volumeMounts") or ()), mount]
+        declared[key] = notes
+        made = {"metadata": {"name": "notes", "namespace": key[1]}, "data": {"notes.json": "Q1zR 7Ff"}}
+        declared["configmaps", key[1], "notes"] = {"apiVersion": "v1", "kind": "ConfigMap", **made}
+    spoilt = replace(every_inventory, declared=declared)
+    assert [each.name for each in FAULT.targets.find(spoilt)] == [
+        each.name for each in FAULT.targets.find(every_inventory)
+    ]
 
 
 def test_the_name_ends_in_a_hash_of_the_content(every_inventory: Inventory) -> None:
