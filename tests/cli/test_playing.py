@@ -49,8 +49,8 @@ Repair: done
 """
 
 EARNED = """\
-Earned: 0.30 (+0.30 repair, +0.00 diagnosis)
-A repair without a diagnosis that passes earns 50% of its worth.
+Earned: 0.18 (+0.18 repair, +0.00 diagnosis)
+A repair without a diagnosis that passes earns 30% of its worth.
 Took: diagnosis after 2 s, repair after 5 s, 4 commands in 4 actions
 """
 
