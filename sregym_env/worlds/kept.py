@@ -71,8 +71,13 @@ def write(app: App, number: int, made: Renewal) -> None:
     try:
         # Whoever reads meanwhile finds all of it, or none.
         with NamedTemporaryFile(dir=path.parent, prefix=".", delete=False) as file:
-            file.write(_sum(body) + body)
-        os.replace(file.name, path)
+            try:
+                file.write(_sum(body) + body)
+                file.flush()
+                os.replace(file.name, path)
+            except OSError:
+                os.unlink(file.name)
+                raise
     except OSError as error:
         warnings.warn(
             f"{VARIABLE}: {path} cannot be written ({error.strerror})", RuntimeWarning, stacklevel=2

@@ -10,7 +10,7 @@ import pytest
 from sregym_env import apps
 from sregym_env.cluster.oncall import ONCALL
 from sregym_env.faults.mechanisms import MECHANISMS
-from sregym_env.rollouts.shortcuts import differences
+from sregym_env.rollouts.shortcuts import diagnoses, differences
 from sregym_env.rollouts.shortcuts.cues import Blamed, blame
 from sregym_env.rollouts.shortcuts.shortcut import Knowledge
 from sregym_env.sim.bringup.deploy import deployed_world
@@ -84,4 +84,4 @@ def answered_at_once(script: Generator[str, str, str]) -> str:
 
 
 def test_every_kind_of_cause_that_a_field_stands_for_is_one() -> None:
-    assert {mechanism for _, mechanism in differences.MECHANISMS} | {differences.GUESS} <= set(MECHANISMS)
+    assert {mechanism for _, mechanism in differences.MECHANISMS} | {diagnoses.GUESS} <= set(MECHANISMS)

@@ -118,6 +118,18 @@ def test_a_full_disk_is_warned_of_and_the_world_is_there(
     assert not list(folder.rglob("*.world"))
 
 
+def test_what_could_not_be_put_in_its_place_leaves_nothing(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(*_: object) -> None:
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    monkeypatch.setattr(kept.os, "replace", refused)
+    with pytest.warns(RuntimeWarning, match="cannot be written"):
+        later()
+    assert [path for path in folder.rglob("*") if path.is_file()] == []
+
+
 def test_another_process_sees_the_same_bytes_from_a_kept_world(tmp_path: Path) -> None:
     def seen(seed: str, folder: str) -> str:
         environment = {**os.environ, "PYTHONHASHSEED": seed, kept.VARIABLE: folder}

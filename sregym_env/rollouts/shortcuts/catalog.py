@@ -130,7 +130,7 @@ _COMPARING = (
 """Who compares revisions: whom they blame and how they tell it."""
 
 _HOW = {
-    "guessed": f"`{differences.GUESS}`, whatever it is",
+    "guessed": f"`{diagnoses.GUESS}`, whatever it is",
     "closed": "the kind of cause that mostly changes such a field",
     "sentence": "a sentence of what differs",
 }
@@ -260,7 +260,7 @@ def _combinations() -> Iterator[Shortcut]:
         "unavailable+guessed+rollback",
         "combination",
         f"the first that is unavailable, told as {_HOW['guessed']}, then rollback for everything",
-        _all(unavailable, differences.guessed, repairs.roll_back_the_unavailable),
+        _all(unavailable, diagnoses.guessed, repairs.roll_back_the_unavailable),
     )
     yield _shortcut(
         "runbook",

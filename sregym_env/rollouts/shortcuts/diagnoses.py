@@ -54,6 +54,9 @@ FIELDS = (
 )
 """The names of fields that faults change."""
 
+GUESS = "wrong_variable"
+"""The kind of cause that is said where nothing tells which it is."""
+
 Telling = Callable[[Sequence[Blamed], Knowledge], Generator[str, str, str]]
 """What is handed in about those who are blamed; may look at them."""
 
@@ -109,6 +112,18 @@ def fault_spec(blamed: Sequence[Blamed], known: Knowledge) -> Generator[str, str
     yield from ()
     name = blamed[0].name if blamed else known.app.entry
     return f"[fault_spec] component={name}; namespace={known.namespace} || {name}: {FIELDS}. This causes {STUFFING}."
+
+
+def answer(blamed: Blamed, mechanism: str, field: str = "", value: str = "") -> str:
+    """Closed answers of one cause."""
+    said = {"component": blamed.name, "mechanism": mechanism, "field": field, "value": value}
+    return json.dumps({"causes": [{key: text for key, text in said.items() if text}]})
+
+
+def guessed(blamed: Sequence[Blamed], known: Knowledge) -> Generator[str, str, str]:
+    """The name as a closed answer, with one kind of cause whatever is wrong."""
+    yield from ()
+    return answer(blamed[0], GUESS) if blamed else known.app.entry
 
 
 def described(blamed: Sequence[Blamed], known: Knowledge) -> Generator[str, str, str]:

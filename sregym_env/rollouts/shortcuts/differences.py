@@ -5,13 +5,13 @@ Whoever compares revisions needs no symptom, and can tell field and value withou
 
 from __future__ import annotations
 
-import json
 import re
 import shlex
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
 
 from sregym_env.rollouts.shortcuts.cues import Blamed, Cue
+from sregym_env.rollouts.shortcuts.diagnoses import GUESS, answer
 from sregym_env.rollouts.shortcuts.shortcut import Knowledge
 
 _REVISIONS = """
@@ -80,16 +80,21 @@ class Change:
 
 def changes(blamed: Blamed, known: Knowledge, *, settled: bool = False) -> Generator[str, str, list[Change]]:
     """What the newest revision of a Deployment has otherwise than the one before, or the last ``settled`` one, field by field."""
-    program = _REVISIONS + "|" + (_SETTLED if settled else _BEFORE).format(name=blamed.name) + _CHANGES
-    printed = yield f"kubectl get replicasets -n {known.namespace} -o json | jq -r {shlex.quote(program)} | head -40"
+    printed = yield _asked(blamed, known, (_SETTLED if settled else _BEFORE) + _CHANGES) + " | head -40"
     return [Change(*found) for found in _LINE.findall(printed)]
 
 
 def undone(blamed: Blamed, known: Knowledge) -> Iterator[str]:
     """Back to the last revision that was another one, however often this one was delivered."""
-    program = _REVISIONS + "|" + _BEFORE.format(name=blamed.name) + "| $old | revision"
-    revision = f"kubectl get replicasets -n {known.namespace} -o json | jq -r {shlex.quote(program)}"
+    revision = _asked(blamed, known, _BEFORE + "| $old | revision")
     yield f"kubectl rollout undo deployment {blamed.name} --to-revision=$({revision}) -n {known.namespace}"
+
+
+def _asked(blamed: Blamed, known: Knowledge, program: str) -> str:
+    """A command line that asks a Deployment's revisions."""
+    # The program has braces of its own.
+    whole = f"{_REVISIONS} | {program.replace('{name}', blamed.name)}"
+    return f"kubectl get replicasets -n {known.namespace} -o json | jq -r {shlex.quote(whole)}"
 
 
 def sentence(blamed: Sequence[Blamed], known: Knowledge) -> Generator[str, str, str]:
@@ -101,8 +106,13 @@ def sentence(blamed: Sequence[Blamed], known: Knowledge) -> Generator[str, str, 
     return f"The root cause is the {blamed[0].name} deployment: {parts}."
 
 
+def _field(change: Change) -> str:
+    """Where it stands, without places in lists."""
+    return re.sub(r"\.\d+\b", "", change.path)
+
+
 def _words(change: Change) -> str:
-    field = re.sub(r"\.\d+\b", "", change.path).replace(".", " ")
+    field = _field(change).replace(".", " ")
     if change.was == "null":
         return f"a wrong {field} {change.now} was added"
     if change.now == "null":
@@ -137,9 +147,6 @@ MECHANISMS = (
 )
 """Of every field the kind of cause that changes it most often."""
 
-GUESS = "wrong_variable"
-"""What is said where no field tells."""
-
 
 def closed(blamed: Sequence[Blamed], known: Knowledge) -> Generator[str, str, str]:
     """The difference as closed answers: the kind of cause that mostly changes such a field, the field and the value."""
@@ -158,19 +165,5 @@ def _closed(blamed: Sequence[Blamed], known: Knowledge, *, settled: bool) -> Gen
     for pattern, mechanism in MECHANISMS:
         for change in found:
             if re.search(pattern, change.path):
-                return answer(
-                    blamed[0], mechanism, re.sub(r"\.\d+\b", "", change.path), change.now.strip('"')
-                )
+                return answer(blamed[0], mechanism, _field(change), change.now.strip('"'))
     return answer(blamed[0], GUESS)
-
-
-def guessed(blamed: Sequence[Blamed], known: Knowledge) -> Generator[str, str, str]:
-    """The name as a closed answer, with one kind of cause whatever is wrong."""
-    yield from ()
-    return answer(blamed[0], GUESS) if blamed else known.app.entry
-
-
-def answer(blamed: Blamed, mechanism: str, field: str = "", value: str = "") -> str:
-    """Closed answers of one cause."""
-    said = {"component": blamed.name, "mechanism": mechanism, "field": field, "value": value}
-    return json.dumps({"causes": [{key: text for key, text in said.items() if text}]})
