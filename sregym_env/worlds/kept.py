@@ -1,6 +1,6 @@
 """Base worlds on disk: made by the process that needs one first, and read by every one after it.
 
-To make a base world takes a second, to read one a thirtieth of that. Where many processes play, or every run starts a
+To make a base world takes up to a second, to read one some hundredths (``sregym bench --only kept_base``). Where many processes play, or every run starts a
 new one, a folder named by the environment variable ``SREGYM_CACHE`` keeps them. They are the same worlds, byte for
 byte: a file belongs to these very sources, this Python and this machine's kind, and to no other.
 
