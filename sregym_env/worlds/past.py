@@ -10,9 +10,9 @@ cost: changes of the last five hours are few, because those of the present come 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sregym_env.cluster.app import App
 from sregym_env.cluster.apply import recreate_pods, ref
@@ -21,6 +21,7 @@ from sregym_env.cluster.deploy import unavailable
 from sregym_env.cluster.edits import REMOVED, ObjectRef
 from sregym_env.errors import AppError
 from sregym_env.kube.durations import rfc3339
+from sregym_env.kube.pulling import repository
 from sregym_env.kube.status import StatusError
 from sregym_env.kube.types import Manifest
 from sregym_env.runtime.chance import Chance
@@ -83,7 +84,10 @@ def live(
     span = Span(world.now(), world.plan.present if present is None else present)
     neighbours = neighbourhood(app, chance.at("neighbours"), span, len(world.cluster.list("nodes")))
     start = installed_at(chance.at("start"), span)
-    first, own, releases = _own_past(app, chance, start, span)
+    place = _place(app, neighbours, start, span)
+    left = oddities(place, chance.at("oddities")).and_(rarities(place, chance.at("rarities")))
+    beside_it = {**neighbours.story.images, **left.images}
+    first, own, releases = _own_past(_open(app, frozenset(map(repository, beside_it))), chance, start, span)
     deeds = [
         Deed(start, Found(first)),
         *own,
@@ -93,9 +97,7 @@ def live(
         *neighbours.story.deeds,
     ]
     deeds += releases
-    place = _place(app, neighbours, start, span)
-    left = oddities(place, chance.at("oddities")).and_(rarities(place, chance.at("rarities")))
-    world.images = {**world.images, **neighbours.story.images, **left.images}
+    world.images = {**world.images, **beside_it}
     deeds = [*deeds, *left.deeds]
     deeds += registered(_delivered(deeds), _changed_by(deeds, FLUX), chance.at("registered"))
     reached = 0
@@ -107,6 +109,17 @@ def live(
     live_through(world, [deed for deed in deeds if deed.time > reached], span.present)
     _check(world)
     return world.app
+
+
+def _open(app: App, pulled: Collection[str]) -> App:
+    """An application whose registries hand out to everybody what its neighbours pull without a login."""
+    if app.parts:
+        return composed([_open(part, pulled) for part in app.parts])
+    registries = tuple(
+        replace(each, closed=tuple(name for name in each.closed if name not in pulled))
+        for each in app.registries
+    )
+    return replace(app, registries=registries)
 
 
 def _delivered(deeds: Sequence[Deed]) -> list[Delivered]:

@@ -363,6 +363,7 @@ def _released_volume(place: Place, chance: Chance) -> Story:
 def _unused(place: Place, chance: Chance) -> Story:
     """ConfigMaps and Secrets that nothing mounts any more."""
     stories = []
+    taken: set[tuple[str, str, str]] = set()
     for index in range(1 + chance.poisson("count", 3.0)):
         mine = chance.at(index)
         namespace = place.namespace(mine, 0.5)
@@ -385,7 +386,10 @@ def _unused(place: Place, chance: Chance) -> Story:
                 ): f"level: {mine.choice('level', ('info', 'warn'))}\n"
             }
             made = _object("v1", "ConfigMap", namespace, name, data=data)
-        stories.append(_one(place.some_time(mine), _by(mine), made))
+        key = (made["kind"], namespace, name)
+        if key not in taken:
+            taken.add(key)
+            stories.append(_one(place.some_time(mine), _by(mine), made))
     return joined(stories)
 
 

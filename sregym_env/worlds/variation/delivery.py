@@ -9,6 +9,7 @@ from sregym_env.kube.types import Manifest
 from sregym_env.runtime.chance import Chance
 from sregym_env.worlds import marks, standards
 from sregym_env.worlds.lastapplied import APPLY, sent
+from sregym_env.worlds.tenants.delivery import RELEASE
 from sregym_env.worlds.variation import words
 from sregym_env.worlds.variation.draft import Draft, Work
 
@@ -64,6 +65,8 @@ def draw(draft: Draft, chance: Chance) -> None:
         if team.yes("extended", EXTENDED):
             _extended(draft, team, namespace)
     _namespaces(draft, chance)
+    # Helm writes its records itself, and no other tool does.
+    draft.manifests[:] = [m for m in draft.manifests if m.get("type") != RELEASE]
     mark = _marker(draft, own)
     for kind in dict.fromkeys(m["kind"] for m in (*draft.manifests, *draft.added)):
         if kind not in UNMARKED:
