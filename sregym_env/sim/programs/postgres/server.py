@@ -230,11 +230,15 @@ class Postgres(Quiet):
         address = "" if identity else call.attribute("ip")
         if address:
             place = f"{address} {kind} {relation}"
-            waiting = PgSession(
-                sessions.backend_pid(ctx, place, ctx.now()), user, database, address, ctx.now(), "", "active",
-                _sql(kind, relation, table, named), ctx.now(), waits, MODES[kind],
-            )  # fmt: skip
-            sessions.queue(ctx, place, None if holder is None else waiting)
+            waiting = None
+            if holder is not None:
+                # Nobody asks for the time where nobody waits: what is found out with it cannot be kept.
+                now = ctx.now()
+                waiting = PgSession(
+                    sessions.backend_pid(ctx, place, now), user, database, address, now, "", "active",
+                    _sql(kind, relation, table, named), now, waits, MODES[kind],
+                )  # fmt: skip
+            sessions.queue(ctx, place, waiting)
         if holder is not None:
             if session is not None and session.wait != waits:
                 query = _sql(kind, relation, table, named)
