@@ -23,12 +23,7 @@ from sregym_env.sim.world.figures import ContainerFigures, MachineFigures
 from sregym_env.sim.world.process import Process
 
 _COUNTED = "node_netstat_"
-_READ = frozenset(
-    "node_cpu_seconds_total node_load1 node_load5 node_load15 node_memory_MemTotal_bytes node_memory_MemAvailable_bytes "
-    "node_filesystem_size_bytes node_filesystem_free_bytes node_network_receive_bytes_total node_network_transmit_bytes_total "
-    "node_nf_conntrack_entries node_boot_time_seconds".split()
-)
-"""What a machine's figures are made of."""
+_FAMILIES: Mapping[str, Family] = {family.name: family for family in node_exporter.FAMILIES}
 LOOK = SECOND
 """Over how long what is in use now is measured."""
 
@@ -79,44 +74,102 @@ class KernelFigures:
         """Of a machine. Raises LookupError where there is none of that name."""
         if self._world.store.get("nodes", "", node) is None:
             raise LookupError(f"no machine {node!r}")
-        one = {
-            family.name: self._values(family, node)
-            for family in node_exporter.FAMILIES
-            if family.name in _READ or family.name.startswith(_COUNTED)
-        }
-        cpu = one["node_cpu_seconds_total"]
-        used = sum(float(values[1]) for labels, values in cpu if labels["mode"] != "idle")
+        return _Machine(self, node)
+
+    def running(self, node: str) -> tuple[ContainerFigures, ...]:
+        """Of everything that runs on a machine."""
         here = (run for run in self._readings.runs if run.process.node == node and run.ended == FOREVER)
-        containers = tuple(self._of(run) for run in here)
+        return tuple(self._of(run) for run in here)
 
-        def value(name: str) -> float:
-            return sum(
-                float(values[1])
-                for labels, values in one[name]
-                if labels.get("mountpoint", disks.ROOT.path) == disks.ROOT.path
-            )
-
-        return MachineFigures(
-            len({labels["cpu"] for labels, _ in cpu}),
-            int(value("node_memory_MemTotal_bytes")),
-            int(value("node_memory_MemAvailable_bytes")),
-            int(
-                self._world.memory.get(
-                    f"{kubelet_unit.BOOTED}{node}", int(value("node_boot_time_seconds")) * SECOND
-                )
-            ),
-            used,
-            SYSTEM_CPU + sum(each.cores for each in containers),
-            (value("node_load1"), value("node_load5"), value("node_load15")),
-            int(value("node_filesystem_size_bytes")),
-            int(value("node_filesystem_free_bytes")),
-            value("node_network_receive_bytes_total"),
-            value("node_network_transmit_bytes_total"),
-            int(value("node_nf_conntrack_entries")),
-            containers,
-            {name.rpartition("_")[2]: value(name) for name in one if name.startswith(_COUNTED)},
+    def value(self, name: str, node: str) -> float:
+        """Of a family of node-exporter's, whatever is no file system's, or the root one's."""
+        return sum(
+            float(values[1])
+            for labels, values in self.values(name, node)
+            if labels.get("mountpoint", disks.ROOT.path) == disks.ROOT.path
         )
 
-    def _values(self, family: Family, node: str) -> list[tuple[Mapping[str, str], Values]]:
+    def values(self, name: str, node: str) -> list[tuple[Mapping[str, str], Values]]:
+        """The rows of a family of node-exporter's, a moment ago and now."""
         target = Target(node_exporter.JOB, node)
-        return [(labels, values) for labels, values, _ in family.rows(self._question, target, self._now)]
+        rows = _FAMILIES[name].rows(self._question, target, self._now)
+        return [(labels, values) for labels, values, _ in rows]
+
+    def booted(self, node: str) -> int:
+        """When a machine booted, microseconds."""
+        known = self._world.memory.get(f"{kubelet_unit.BOOTED}{node}")
+        return int(self.value("node_boot_time_seconds", node)) * SECOND if known is None else int(known)
+
+
+class _Machine:
+    """What the kernel of a machine counts, each figure worked out when it is asked for."""
+
+    def __init__(self, figures: KernelFigures, node: str) -> None:
+        self._figures, self._node = figures, node
+        self._known: dict[str, float] = {}
+
+    def _value(self, name: str) -> float:
+        if name not in self._known:
+            self._known[name] = self._figures.value(name, self._node)
+        return self._known[name]
+
+    @cached_property
+    def _cpu(self) -> list[tuple[Mapping[str, str], Values]]:
+        return self._figures.values("node_cpu_seconds_total", self._node)
+
+    @property
+    def cores(self) -> int:
+        return len({labels["cpu"] for labels, _ in self._cpu})
+
+    @property
+    def memory(self) -> int:
+        return int(self._value("node_memory_MemTotal_bytes"))
+
+    @property
+    def available(self) -> int:
+        return int(self._value("node_memory_MemAvailable_bytes"))
+
+    @property
+    def booted(self) -> int:
+        return self._figures.booted(self._node)
+
+    @property
+    def cpu(self) -> float:
+        return sum(float(values[1]) for labels, values in self._cpu if labels["mode"] != "idle")
+
+    @property
+    def busy(self) -> float:
+        return SYSTEM_CPU + sum(each.cores for each in self.containers)
+
+    @property
+    def load(self) -> tuple[float, float, float]:
+        return (self._value("node_load1"), self._value("node_load5"), self._value("node_load15"))
+
+    @property
+    def disk(self) -> int:
+        return int(self._value("node_filesystem_size_bytes"))
+
+    @property
+    def disk_free(self) -> int:
+        return int(self._value("node_filesystem_free_bytes"))
+
+    @property
+    def received(self) -> float:
+        return self._value("node_network_receive_bytes_total")
+
+    @property
+    def sent(self) -> float:
+        return self._value("node_network_transmit_bytes_total")
+
+    @property
+    def connections(self) -> int:
+        return int(self._value("node_nf_conntrack_entries"))
+
+    @cached_property
+    def containers(self) -> tuple[ContainerFigures, ...]:
+        return self._figures.running(self._node)
+
+    @cached_property
+    def tcp(self) -> Mapping[str, float]:
+        names = [name for name in _FAMILIES if name.startswith(_COUNTED)]
+        return {name.rpartition("_")[2]: self._value(name) for name in names}

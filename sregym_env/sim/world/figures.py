@@ -59,34 +59,98 @@ class ContainerFigures:
     sent: float
 
 
-@dataclass(frozen=True, slots=True)
-class MachineFigures:
-    """What a machine's kernel has counted since it booted."""
+class MachineFigures(Protocol):
+    """What a machine's kernel has counted since it booted: hardly anybody asks for all of it."""
 
-    cores: int
-    memory: int
-    """Bytes of memory, and of those the ones that are available."""
-    available: int
+    @property
+    def cores(self) -> int:
+        """How many it has."""
+        ...
+
+    @property
+    def memory(self) -> int:
+        """Bytes."""
+        ...
+
+    @property
+    def available(self) -> int:
+        """Bytes of memory that nobody uses."""
+        ...
+
+    @property
+    def booted(self) -> int:
+        """When it booted, microseconds."""
+        ...
+
+    @property
+    def cpu(self) -> float:
+        """Seconds of CPU used by all that ran."""
+        ...
+
+    @property
+    def busy(self) -> float:
+        """Cores in use now."""
+        ...
+
+    @property
+    def load(self) -> tuple[float, float, float]:
+        """Mean number of runnable processes over 1, 5 and 15 minutes."""
+        ...
+
+    @property
+    def disk(self) -> int:
+        """Bytes of the root file system."""
+        ...
+
+    @property
+    def disk_free(self) -> int:
+        """Bytes of it that are free."""
+        ...
+
+    @property
+    def received(self) -> float:
+        """Bytes that came by its network."""
+        ...
+
+    @property
+    def sent(self) -> float:
+        """Bytes that went out."""
+        ...
+
+    @property
+    def connections(self) -> int:
+        """Entries of the connection tracking table."""
+        ...
+
+    @property
+    def containers(self) -> tuple[ContainerFigures, ...]:
+        """What runs there now, in order of namespace, pod and container."""
+        ...
+
+    @property
+    def tcp(self) -> Mapping[str, float]:
+        """What it counts of TCP, by the kernel's names (``OutSegs``, ``RetransSegs``, ``TCPTimeouts`` ...)."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class IdleMachine:
+    """What a machine's kernel counts where nobody does anything."""
+
     booted: int
-    """When it booted, microseconds."""
-    cpu: float
-    """Seconds of CPU used by all that ran."""
-    busy: float
-    """Cores in use now."""
-    load: tuple[float, float, float]
-    """Mean number of runnable processes over 1, 5 and 15 minutes."""
-    disk: int
-    """Bytes of the root file system, and of those the ones that are free."""
-    disk_free: int
-    received: float
-    """Bytes of its network, both directions."""
-    sent: float
-    connections: int
-    """Entries of the connection tracking table."""
-    containers: tuple[ContainerFigures, ...]
-    """What runs there now, in order of namespace, pod and container."""
+    cores: int = 8
+    memory: int = 16 << 30
+    available: int = 11 << 30
+    cpu: float = 0.0
+    busy: float = 0.05
+    load: tuple[float, float, float] = (0.42, 0.38, 0.35)
+    disk: int = 98 << 30
+    disk_free: int = 69 << 30
+    received: float = 0.0
+    sent: float = 0.0
+    connections: int = 0
+    containers: tuple[ContainerFigures, ...] = ()
     tcp: Mapping[str, float] = field(default_factory=dict)
-    """What it counts of TCP, by the kernel's names (``OutSegs``, ``RetransSegs``, ``TCPTimeouts`` ...)."""
 
 
 class Figures(Protocol):

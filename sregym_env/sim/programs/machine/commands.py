@@ -26,7 +26,7 @@ from sregym_env.sim.programs.machine import kernel_files, kubelet_unit, records,
 from sregym_env.sim.programs.machine.records import Record
 from sregym_env.sim.programs.process_list import Row
 from sregym_env.sim.world import SimWorld, disks, wallclock
-from sregym_env.sim.world.figures import MachineFigures
+from sregym_env.sim.world.figures import IdleMachine, MachineFigures
 from sregym_env.sim.world.plan import KERNEL, OS_IMAGE, VERSION
 from sregym_env.sim.world.process import Process
 
@@ -46,21 +46,7 @@ def machine_of(ctx: ProcessContext) -> MachineFigures:
     try:
         return ctx.world.figures.machine(ctx.process.node)
     except LookupError:
-        return MachineFigures(
-            8,
-            16 << 30,
-            11 << 30,
-            ctx.world.clock,
-            0.0,
-            0.05,
-            (0.42, 0.38, 0.35),
-            98 << 30,
-            69 << 30,
-            0,
-            0,
-            0,
-            (),
-        )
+        return IdleMachine(ctx.world.clock)
 
 
 def kernel_release(world: SimWorld, node: str) -> str:
