@@ -198,11 +198,13 @@ def not_named(subject: Subject) -> Finding:
     words += [word.replace("_", "-") for word in words if "_" in word]
     # Not `sregym`: the real application's images are published under that name.
     words += ["sregym_env", "fault_spec", "chaos-mesh", "injected"]
-    pattern = re.compile("|".join(re.escape(word) for word in words), re.IGNORECASE)
     for where, text in _readable(world):
-        match = pattern.search(text)
-        if match is not None:
-            return False, f"{where}: ...{text[max(match.start() - 30, 0) : match.end() + 30]}..."
+        low = text.lower()
+        for word in words:
+            # Far quicker than one pattern of all words, which is tried at every letter.
+            place = low.find(word)
+            if place >= 0:
+                return False, f"{where}: ...{text[max(place - 30, 0) : place + len(word) + 30]}..."
     return True, ""
 
 
@@ -534,12 +536,10 @@ def _logs(world: World, tail: int) -> Iterator[tuple[str, str]]:
 def _readable(world: World) -> Iterator[tuple[str, str]]:
     """Everything an agent can read, piece by piece."""
     app = world.app
+    alerts = world.alerts()
     for mode in ("proactive", "reactive"):
-        yield (
-            f"{mode} briefing",
-            briefing(app, mode=mode, stage="e2e", alerts=world.alerts(), commands=60),
-        )
-    for alert in world.alerts():
+        yield f"{mode} briefing", briefing(app, mode=mode, stage="e2e", alerts=alerts, commands=60)
+    for alert in alerts:
         yield f"alert {alert.name}", f"{alert.name} {alert.summary} {dict(alert.labels)}"
     cluster = world.cluster.as_user(ONCALL)
     for resource in _RESOURCES:
