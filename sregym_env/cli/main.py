@@ -7,6 +7,8 @@ long to import as this module.
 from __future__ import annotations
 
 import json
+import os
+import sys
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -21,6 +23,8 @@ from sregym_env.cli.errors import told_errors as _told_errors
 
 class _Commands(TyperGroup):
     def invoke(self, ctx: Any) -> Any:
+        # Who closes it wants to hear nothing.
+        sys.stdout = sys.stdout or open(os.devnull, "w")  # noqa: SIM115
         # What commands print, they print behind their own work.
         with _told_errors():
             return super().invoke(ctx)

@@ -6,6 +6,7 @@ import errno
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 from collections.abc import Callable
@@ -159,6 +160,12 @@ def test_a_full_disk_behind_the_standard_output_is_told() -> None:
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(line, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
     assert (done.returncode, done.stderr) == (2, "sregym: standard output: No space left on device\n")
+
+
+def test_who_closes_the_standard_output_hears_nothing() -> None:
+    line = f"{shlex.quote(sys.executable)} -m sregym_env.cli.main list mechanisms >&-"
+    done = subprocess.run(["sh", "-c", line], stderr=subprocess.PIPE, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_what_the_machine_refuses_is_told_with_the_file(

@@ -95,7 +95,7 @@ def test_who_has_handed_in_a_diagnosis_when_the_server_ends_is_paid_for_it(tmp_p
     assert reward > 0.2 and not info["is_success"]
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def incident(pool: Pool) -> Iterator[Incident]:
     yield pool.pool.open(PROBLEM, seed=5, name="desk")
     pool.pool.close("desk")

@@ -198,3 +198,17 @@ def test_a_fork_in_the_middle_goes_on_alike(world: EmbeddedWorld) -> None:
     world.advance(200)
     copy.advance(200)
     assert copy.digest() == world.digest()
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("-p ActiveState,SubState kubelet", "ActiveState=active\nSubState=running\n"),
+        ("kubelet --property=NRestarts --value", "0\n"),
+        ("containerd -p Id -p LoadState", "Id=containerd.service\nLoadState=loaded\n"),
+        ("-pUnitFileState chrony", "UnitFileState=enabled\n"),
+        ("kubelet -p Nonsense", ""),
+    ],
+)
+def test_systemd_tells_the_properties_that_are_asked_for(world: EmbeddedWorld, words: str, said: str) -> None:
+    assert Workstation(world, ADMIN).run(f"ssh {NODE} systemctl show {words}").text == said

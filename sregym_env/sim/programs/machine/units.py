@@ -63,6 +63,7 @@ _STEADY = {
 }  # fmt: skip
 """Units that run as long as their machine does: their process, what they are, where that is explained, and when they start."""
 _ACTIVE = {"running": "active", "failing": "activating", "stopped": "inactive"}
+_SUB = {"running": "running", "failing": "auto-restart", "stopped": "dead"}
 _ACTS = frozenset(
     "start stop restart try-restart reload reload-or-restart kill enable disable mask unmask".split()
 )
@@ -94,7 +95,8 @@ def _systemctl(visit: Visit, argv: Sequence[str], stdin: str, shell: Shell) -> E
             done = time_tools.unit(world, node, verb, options, _when, lines)
             _show_mask(world, node, shell)
             visit.take(done.seconds)
-            out, errors, code = out + done.stdout, errors + done.stderr, done.exit_code or code
+            said = _asked_for(done.stdout, options) if verb == "show" else done.stdout
+            out, errors, code = out + said, errors + done.stderr, done.exit_code or code
             continue
         if name not in _UNITS:
             if verb in ("is-active", "is-enabled"):
@@ -124,7 +126,7 @@ def _systemctl(visit: Visit, argv: Sequence[str], stdin: str, shell: Shell) -> E
                     f"# /{path}\n{node_files.text_of(world, node, path) or ''}\n" if name == "kubelet" else ""
                 )
         elif verb == "show":
-            out += f"Id={name}.service\nActiveState={_ACTIVE[kind]}\nRestartUSec=10s\nNRestarts={_restarts(world, node) if name == 'kubelet' else 0}\n"
+            out += _asked_for(_properties(world, node, name), options)
         elif verb not in _ACTS:
             return ExecResult(stderr=f"Unknown command verb {verb}.\n", exit_code=1)
         else:
@@ -213,6 +215,47 @@ def _listed(world: SimWorld, node: str) -> str:
         "  ssh.service         loaded active     running      OpenBSD Secure Shell server\n"
         f"{time_tools.listed(world, node)}"
     )
+
+
+def _properties(world: SimWorld, node: str, name: str) -> str:
+    """What ``systemctl show`` says of a unit, as far as it is known here."""
+    kind, unit, pid = "running", kubelet_unit.Unit(), records.PIDS.get(_STEADY.get(name, ("",))[0], 0)
+    about = "kubelet: The Kubernetes Node Agent"
+    if name == "kubelet":
+        kind, unit = kubelet_unit.now_is(world, node), kubelet_unit.of(world, node)
+        pid = records.pid_of(world, node)
+    else:
+        about = _STEADY[name][1]
+    found = {
+        "Restart": "always",
+        "RestartUSec": "10s",
+        "MainPID": pid if kind == "running" else 0,
+        "NRestarts": _restarts(world, node) if name == "kubelet" else 0,
+        "Result": "exit-code" if kind == "failing" else "success",
+        "Id": f"{name}.service",
+        "Names": f"{name}.service",
+        "Description": about,
+        "LoadState": "masked" if unit.masked else "loaded",
+        "ActiveState": _ACTIVE[kind],
+        "SubState": _SUB[kind],
+        "FragmentPath": f"/lib/systemd/system/{name}.service",
+        "UnitFileState": "masked" if unit.masked else "enabled" if unit.enabled else "disabled",
+    }
+    return "".join(f"{key}={value}\n" for key, value in found.items())
+
+
+def _asked_for(properties: str, options: set[str]) -> str:
+    """Those of a unit's properties that were asked for (``-p``), with their names or without (``--value``)."""
+    wanted: set[str] = set()
+    for option in options:
+        for prefix in ("--property=", "-p=", "-p"):
+            if option.startswith(prefix):
+                wanted.update(option.removeprefix(prefix).split(","))
+                break
+    lines = [line for line in properties.splitlines() if not wanted or line.partition("=")[0] in wanted]
+    if "--value" in options:
+        lines = [line.partition("=")[2] for line in lines]
+    return "".join(f"{line}\n" for line in lines)
 
 
 def _restarts(world: SimWorld, node: str) -> int:
