@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -23,10 +24,11 @@ from sregym_env.cli.errors import told_errors as _told_errors
 
 class _Commands(TyperGroup):
     def invoke(self, ctx: Any) -> Any:
-        # Who closes it wants to hear nothing.
-        sys.stdout = sys.stdout or open(os.devnull, "w")  # noqa: SIM115
-        # What commands print, they print behind their own work.
-        with _told_errors():
+        # Who closes it wants to hear nothing. What commands print, they print behind their own work.
+        with Path(os.devnull).open("w") as nowhere, _told_errors():
+            if sys.stdout is None:
+                with redirect_stdout(nowhere):
+                    return super().invoke(ctx)
             return super().invoke(ctx)
 
 

@@ -181,11 +181,16 @@ class Files:
         copy._children = self._children
         return copy
 
-    def become(self, other: Files) -> None:
-        """Be as another tree is: what was written here since they were one is forgotten."""
-        self._data = other._data.copy()
-        self._written, self._links, self._children = other._written, other._links, other._children
-        self.crowded = other.crowded
+    def point(self) -> Files | None:
+        """How the tree is now, for :meth:`back`; None where nobody has looked into it."""
+        return self.fork()
+
+    def back(self, point: Files | None) -> None:
+        """Be as at a point: what was written here since is forgotten."""
+        assert point is not None
+        self._data = point._data.copy()
+        self._written, self._links, self._children = point._written, point._links, point._children
+        self.crowded = point.crowded
 
     # --- setting up ---------------------------------------------------------------------------------
 
@@ -571,14 +576,26 @@ class LateFiles(Files):
         mtime = self.mtime
         super().__init__(mtime=self._asked)
         self._make(self)
-        self._made, self.mtime = self._data.copy(), mtime
+        self._made, self.mtime = self.fork(), mtime
         return getattr(self, name)
+
+    def _is_made(self) -> bool:
+        return getattr(self, "_made", None) is not None
+
+    def point(self) -> Files | None:
+        """How the tree is now: nobody needs it made for that."""
+        return self.fork() if self._is_made() else None
+
+    def back(self, point: Files | None) -> None:
+        """Be as at a point: where nobody had looked into it, as it was made since."""
+        if self._is_made():
+            super().back(self._made if point is None else point)
 
     def changed(self) -> dict[str, str | None]:
         """What is otherwise than it was made, as :meth:`tree` tells it; None for what is gone. Sorted by path."""
-        made: Mapping[str, Entry] | None = getattr(self, "_made", None)
-        if made is None:
+        if not self._is_made():
             return {}
+        made: Mapping[str, Entry] = self._made._data
         paths = {path for path, entry in self._data.items() if made.get(path) is not entry}
         paths |= made.keys() - self._data.keys()
         now, then = (

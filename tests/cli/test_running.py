@@ -401,13 +401,20 @@ def test_a_run_that_is_killed_twice_ends_like_one_that_is_not(tmp_path: Path) ->
         time.sleep(0.05)
 
 
+def heeding_interrupts() -> None:
+    """What a shell begins in the background ignores interrupts, and so does all that it begins."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 def test_a_second_interrupt_waits_for_nobody(tmp_path: Path) -> None:
     """The first one waits for what threads play, here for a model that never answers."""
     with socket.create_server(("127.0.0.1", 0)) as silent:
         where = f"http://127.0.0.1:{silent.getsockname()[1]}/v1"
         words = ["run", "--suite", "smoke", "--policy", "llm", "--model", "m", "--base-url", where]
         command = [sys.executable, "-m", "sregym_env.cli.main", *words, "--concurrency", "2", "--out", str(tmp_path / "out")]  # fmt: skip
-        with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as driver:
+        with subprocess.Popen(
+            command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, preexec_fn=heeding_interrupts
+        ) as driver:
             silent.settimeout(120)
             asked = [silent.accept()[0] for _ in range(2)]
             driver.send_signal(signal.SIGINT)

@@ -52,7 +52,8 @@ def _input(args: list[str], call: Call) -> tuple[Crowd, list[str]] | None:
     """(text in parts that a program is to read, the words by which it reads it on its input)."""
     if reads_input([call.name, *args]):
         return (call.stdin, args) if isinstance(call.stdin, Crowd) else None
-    if not call.fs.crowded:
+    # Whoever asks the tree has it made, and hardly any script reads a file.
+    if _is_given_in_words(call.name, args) or not call.fs.crowded:
         return None
     for at, word in enumerate(args):
         text = None if word.startswith("-") else call.fs.text(call.resolve(word))
@@ -60,6 +61,12 @@ def _input(args: list[str], call: Call) -> tuple[Crowd, list[str]] | None:
             call.charge(len(text))
             return text, [*args[:at], "-", *args[at + 1 :]]
     return None
+
+
+def _is_given_in_words(name: str, args: list[str]) -> bool:
+    """Whether a shell is given its script as a word (``sh -c``), and not as a file."""
+    first = args[0] if args else ""
+    return name in ("bash", "sh") and first[:1] == "-" and first[:2] != "--" and "c" in first
 
 
 def _each(program: Program, args: list[str], call: Call) -> ExecResult | None:

@@ -96,7 +96,7 @@ class _Replay:
         self._shell = shell
         self._old = list(reversed(told))
         self._fresh = fresh
-        self._files = shell.files.fork()
+        self._files = shell.files.point()
         self._inside = False
         self.told: list[Told] = []
         self.there = False
@@ -129,7 +129,7 @@ class _Replay:
     def awake(self) -> None:
         """Here it slept: what was done on the way here has been done before."""
         self._old = list(reversed(self._fresh))
-        self._shell.files.become(self._files)
+        self._shell.files.back(self._files)
         self._past = len(self.told)
         self.there = True
 
