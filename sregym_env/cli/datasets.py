@@ -62,6 +62,8 @@ def build(
 
     if len(sources) < 2:
         fail("name at least one folder to build from, and the new one")
+    if not licence.strip():
+        fail("--licence wants an SPDX identifier, such as apache-2.0")
     with told_errors():
         built = built_from(
             sources[:-1],

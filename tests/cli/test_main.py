@@ -162,6 +162,11 @@ def test_a_full_disk_behind_the_standard_output_is_told() -> None:
     assert (done.returncode, done.stderr) == (2, "sregym: standard output: No space left on device\n")
 
 
+def test_a_dataset_is_not_published_without_a_licence(tmp_path: Path) -> None:
+    code, output = run("dataset", "build", str(tmp_path / "a"), str(tmp_path / "b"), "--licence", " ")
+    assert (code, output) == (2, "sregym: --licence wants an SPDX identifier, such as apache-2.0\n")
+
+
 def test_who_closes_the_standard_output_hears_nothing() -> None:
     line = f"{shlex.quote(sys.executable)} -m sregym_env.cli.main list mechanisms >&-"
     done = subprocess.run(["sh", "-c", line], stderr=subprocess.PIPE, text=True, check=False)
