@@ -9,7 +9,8 @@ from __future__ import annotations
 import json
 import os
 import sys
-from contextlib import redirect_stdout
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -24,12 +25,19 @@ from sregym_env.cli.errors import told_errors as _told_errors
 
 class _Commands(TyperGroup):
     def invoke(self, ctx: Any) -> Any:
-        # Who closes it wants to hear nothing. What commands print, they print behind their own work.
-        with Path(os.devnull).open("w") as nowhere, _told_errors():
-            if sys.stdout is None:
-                with redirect_stdout(nowhere):
-                    return super().invoke(ctx)
+        # What commands print, they print behind their own work.
+        with _heard(), _told_errors():
             return super().invoke(ctx)
+
+
+@contextmanager
+def _heard() -> Iterator[None]:
+    """Whoever has closed the standard output wants to hear nothing."""
+    if sys.stdout is not None:
+        yield
+        return
+    with Path(os.devnull).open("w") as nowhere, redirect_stdout(nowhere):
+        yield
 
 
 app = typer.Typer(

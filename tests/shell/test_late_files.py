@@ -29,6 +29,7 @@ def shell_of(laid: Laid) -> tuple[Shell, LateFiles]:
     [
         ("true", 0, {}),
         ("x=1; echo $((x + 1))", 0, {}),
+        ("sh -c 'echo $((1 + 1))'", 0, {}),
         ("cat /etc/conf", 1, {}),
         ("cat /etc/conf /srv/old", 1, {}),
         ("echo a=1 > /etc/conf", 1, {}),
@@ -60,3 +61,18 @@ def test_a_fork_knows_what_was_there_and_changes_nothing_here() -> None:
     fork = files.fork()
     fork.put_text("/etc/conf", "b\n")
     assert files.text("/etc/conf") == "a=1\n" and files.changed() == {}
+
+
+def test_a_point_needs_no_tree_and_leads_back_to_it_as_it_was_made() -> None:
+    laid = Laid()
+    shell, files = shell_of(laid)
+    first = files.point()
+    files.back(first)
+    assert laid.times == 0
+    shell.run("echo b > /etc/conf")
+    second = files.point()
+    shell.run("rm /srv/old")
+    files.back(second)
+    assert files.changed() == {"/etc/conf": "b\n"}
+    files.back(first)
+    assert (files.text("/etc/conf"), files.changed(), laid.times) == ("a=1\n", {}, 1)

@@ -219,13 +219,12 @@ def _listed(world: SimWorld, node: str) -> str:
 
 def _properties(world: SimWorld, node: str, name: str) -> str:
     """What ``systemctl show`` says of a unit, as far as it is known here."""
-    kind, unit, pid = "running", kubelet_unit.Unit(), records.PIDS.get(_STEADY.get(name, ("",))[0], 0)
-    about = "kubelet: The Kubernetes Node Agent"
-    if name == "kubelet":
-        kind, unit = kubelet_unit.now_is(world, node), kubelet_unit.of(world, node)
-        pid = records.pid_of(world, node)
+    if name in _STEADY:
+        daemon, about, *_ = _STEADY[name]
+        kind, unit, pid = "running", kubelet_unit.Unit(), records.PIDS[daemon]
     else:
-        about = _STEADY[name][1]
+        kind, unit = kubelet_unit.now_is(world, node), kubelet_unit.of(world, node)
+        about, pid = "kubelet: The Kubernetes Node Agent", records.pid_of(world, node)
     found = {
         "Restart": "always",
         "RestartUSec": "10s",
